@@ -139,7 +139,7 @@ def handle(args: argparse.Namespace) -> int:
 
             examples = find_examples(comparison, questions, explainers, args.examples)
             comparisons[-1] = replace(comparison, examples=list(examples))
-        compared = [of.metric for of in comparisons if of.results is results]
+        compared = [finished.metric for finished in comparisons if finished.results is results]
         if warning := comparison.resampling.warning(compared):
             inputs.report_notes(args, "warning", [warning], results.dataset)
     if comparisons:
@@ -190,13 +190,13 @@ def _render(comparisons: list[Comparison], form: str, verbose: bool) -> str:
         return render_json({"comparisons": [comparison.to_dict() for comparison in comparisons]})
     # Which questions each system solves does not depend on the metric that is compared: one table
     # for each dataset.
-    shown = [
+    without_repeats = [
         replace(comparison, regions=())
         if i and comparison.results is comparisons[i - 1].results
         else comparison
         for i, comparison in enumerate(comparisons)
     ]
-    tables = [table for c in shown for table in comparison_tables(c, verbose=verbose)]
+    tables = [table for c in without_repeats for table in comparison_tables(c, verbose=verbose)]
     return render(tables, form, signatures=verbose)
 
 
@@ -279,10 +279,10 @@ def _parse_arguments(texts: Sequence[str]) -> list[_SystemArgument]:
     from classic_rc.systems import name_systems
 
     systems = [_parse_argument(text) for text in texts]
-    named = [system for system in systems if system.name is not None or system.record is None]
-    with_names = iter(name_systems([system.system for system in named]))
+    nameable = [system for system in systems if system.name is not None or system.record is None]
+    with_names = iter(name_systems([system.system for system in nameable]))
     return [
-        replace(system, system=next(with_names)) if system in named else system
+        replace(system, system=next(with_names)) if system in nameable else system
         for system in systems
     ]
 
@@ -298,10 +298,13 @@ def _add_baseline(
     from classic_rc.systems import find_baseline
 
     if any(system.record is not None for system in systems):
-        found = next((system for system in systems if baseline in (system.name, system.text)), None)
-        return systems, baseline if found is None or found.name is None else found.name
-    known, name = find_baseline([system.system for system in systems], baseline)
-    return [*systems, *(_SystemArgument(baseline, found) for found in known[len(systems) :])], name
+        argument = next(
+            (system for system in systems if baseline in (system.name, system.text)), None
+        )
+        return systems, baseline if argument is None or argument.name is None else argument.name
+    all_systems, name = find_baseline([system.system for system in systems], baseline)
+    added = [_SystemArgument(baseline, system) for system in all_systems[len(systems) :]]
+    return [*systems, *added], name
 
 
 def _iter_shared_results(
@@ -350,7 +353,10 @@ def _iter_shared_results(
         groupings = results.groupings if args.by else {}
         if dataset is not None:
             results = replace(results, read=lambda: dataset)
-            groupings = {of.key: of.masks for of in inputs.read_groups(args, dataset).groupings}
+            groupings = {
+                grouping.key: grouping.masks
+                for grouping in inputs.read_groups(args, dataset).groupings
+            }
         results = replace(
             results, systems=Row.join_renamed(results.systems, run_of), groupings=groupings
         )
@@ -449,7 +455,11 @@ def _shared_fingerprints(
     from classic_rc.results.shared_results import join_results
 
     first, *others = by_system
-    shared = [fingerprint for fingerprint in first if all(fingerprint in other for other in others)]
+    shared = [
+        fingerprint
+        for fingerprint in first
+        if all(fingerprint in dataset_results for dataset_results in others)
+    ]
     if not shared:
         fingerprint, results = next(iter(first.items()))
         # always raises: its error describes how the questions differ
@@ -477,7 +487,7 @@ def _join_with_unique_names(
     from classic_rc.results.shared_results import join_results
 
     results = join_results([results for _, results in labelled], keys)
-    labels = [label for label, part in labelled for _ in part.systems]
+    labels = [label for label, source_results in labelled for _ in source_results.systems]
     names = [row.name for row in results.systems]
     names = [
         f"{label}: {name}" if names.count(name) > 1 else name

@@ -267,8 +267,12 @@ def _prepare_release(args: argparse.Namespace) -> None:
 def _write_release(args: argparse.Namespace, files: list[str]) -> None:
     from classic_rc.commands.table.release import README, SUITE, write_release
 
-    given = (one for one in TABLE.given(args, OPTIONS) if one.dest not in _OF_RELEASE)
-    words = [word for one in given for word in one.words(args)]
+    given_options = (
+        given_option
+        for given_option in TABLE.given(args, OPTIONS)
+        if given_option.dest not in _OF_RELEASE
+    )
+    words = [word for given_option in given_options for word in given_option.words(args)]
     line = shlex.join(["classic-rc", "run", SUITE, "--save", "runs"]) + " && "
     line += shlex.join(["classic-rc", "table", "runs", *words, "-o", Path(args.output).name])
     notes = write_release(Path(args.release), files, line, with_data=args.with_data)
@@ -284,9 +288,9 @@ def _report_changes(args: argparse.Namespace, files: Iterable[str]) -> bool:
 
     has_changes = False
     for file in files:
-        found = restore_record(file, trust=None)
-        inputs.report_notes(args, "note", found.notes, file)
-        for change in (*found.changes, *found.code):
+        restored = restore_record(file, trust=None)
+        inputs.report_notes(args, "note", restored.notes, file)
+        for change in (*restored.changes, *restored.code):
             print_message(f"error: {file}: {change}")
             has_changes = True
     return has_changes
@@ -335,10 +339,10 @@ def _render(args: argparse.Namespace, table: PaperTable, form: str) -> str:
         )
     if form == "csv":
         return formats.table_csv(table)
-    shown = formats.as_table(
+    plain_table = formats.as_table(
         table, args.caption, style, bold=form != "table", signatures=args.verbose
     )
-    return render(shown, form, signatures=True)
+    return render(plain_table, form, signatures=True)
 
 
 def _write_methods(args: argparse.Namespace, table: PaperTable, form: str) -> None:

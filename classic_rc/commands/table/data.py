@@ -63,8 +63,8 @@ def merge_records(
     joined = [_join(parts, by) for parts in by_dataset.values()]
     labels = _unique_labels(joined)
     figures = [_read_figures(parts) for parts in by_dataset.values()]
-    known = {*labels, *metrics}.union(*map(_names, joined, figures))
-    new = parse_renames(renames, known)
+    known_names = {*labels, *metrics}.union(*map(_names, joined, figures))
+    new = parse_renames(renames, known_names)
     notes: list[str] = []
     datasets = [
         _describe(*described, new, notes) for described in zip(joined, figures, labels, strict=True)
@@ -77,9 +77,9 @@ def merge_records(
             notes.append(
                 f"{dataset.label}: its records have several baselines ({names}): the first is used"
             )
-    shown = [dataset.label for dataset in datasets]
-    for label in shown:
-        if shown.count(label) > 1:
+    labels_shown = [dataset.label for dataset in datasets]
+    for label in labels_shown:
+        if labels_shown.count(label) > 1:
             raise UsageError(
                 f"two datasets would have the name {label!r}",
                 field="--rename",
@@ -94,14 +94,14 @@ def _join(parts: _Parts, by: str | None) -> SharedResults:
     sources: dict[str, tuple[str, Row]] = {}
     for source, results in parts:
         for system in results.systems:
-            other_source, other = sources.setdefault(system.name, (source, system))
-            pairs = ((rows, system.statistics[name]) for name, rows in other.statistics.items())
+            earlier_source, earlier = sources.setdefault(system.name, (source, system))
+            pairs = ((rows, system.statistics[name]) for name, rows in earlier.statistics.items())
             if not all(np.array_equal(*pair) for pair in pairs):
                 raise DataError(
                     f"two records have different results for {system.name} on {results.dataset}",
                     source=source,
                     field="rows",
-                    found=f"other numbers than in {other_source}",
+                    found=f"other numbers than in {earlier_source}",
                     expected="the same numbers, or another name",
                     hint=f"Name one of them: `classic-rc run DATA -s 'NAME={system.name}' --save "
                     "DIR`",
@@ -152,7 +152,7 @@ def _names(results: SharedResults, figures: Iterable[Figure] | None) -> Iterator
     yield from (figure.system for figure in figures or ())
 
 
-def parse_renames(texts: Sequence[str], known: set[str]) -> dict[str, str]:
+def parse_renames(texts: Sequence[str], known_names: set[str]) -> dict[str, str]:
     """Return new names by old ones of ``OLD=NEW`` texts; an old name may have ``=`` itself."""
     new = {}
     for text in texts:
@@ -164,9 +164,9 @@ def parse_renames(texts: Sequence[str], known: set[str]) -> dict[str, str]:
                 found=text,
                 expected="OLD=NEW",
             )
-        known_ends = [i for i in ends if text[:i].strip() in known]
+        known_ends = [i for i in ends if text[:i].strip() in known_names]
         if not known_ends:
-            raise unknown_name("name to replace", text[: ends[0]].strip(), known)
+            raise unknown_name("name to replace", text[: ends[0]].strip(), known_names)
         end = known_ends[-1]
         new[text[:end].strip()] = text[end + 1 :].strip()
     return new
@@ -180,22 +180,22 @@ def _describe(
     notes: list[str],
 ) -> PaperDataset:
     """Return a dataset with its names in the table and its recorded settings."""
-    shown = new.get(label, new.get(results.dataset, label))
-    systems, tests = _join_runs(results, shown, new), results.tests
+    new_label = new.get(label, new.get(results.dataset, label))
+    systems, tests = _join_runs(results, new_label, new), results.tests
     if tests is not None:
         tests = replace(tests, baselines=tuple(new.get(name, name) for name in tests.baselines))
     metrics = [METRICS[name] for name in results.metric_names]
     if results.resampling is not None and (warning := results.resampling.warning(metrics)):
-        notes.append(f"{shown}: {warning}")
+        notes.append(f"{new_label}: {warning}")
     if (results.facts.get("dataset") or {}).get("scorers_proposed"):
         scorers = " and ".join(results.scorers)
-        notes.append(f"{shown}: the scorer {scorers} is proposed by the passages' script")
+        notes.append(f"{new_label}: the scorer {scorers} is proposed by the passages' script")
     missing = {new.get(name, name): reason for name, reason in results.missing.items()}
     return PaperDataset(
-        shown,
+        new_label,
         replace(results, systems=systems, missing=missing, tests=tests),
         _split(results),
-        frozenset({shown, label, results.dataset}),
+        frozenset({new_label, label, results.dataset}),
         {system.name: new.get(system.name, system.name) for system in results.systems},
         figures,
     )
@@ -231,10 +231,10 @@ def _read_figures(parts: _Parts) -> tuple[Figure, ...] | None:
     figures: dict[Figure, None] = {}
     for source, results in parts:
         facts = Node(results.facts, source)
-        given = facts.child("given") if facts.has("given") else Node({}, source)
+        given_numbers = facts.child("given") if facts.has("given") else Node({}, source)
         numbers = {
-            name: [read_fields(number, GivenNumber) for number in given.items(name)]
-            for name in given.value
+            name: [read_fields(number, GivenNumber) for number in given_numbers.items(name)]
+            for name in given_numbers.value
         }
         figures |= dict.fromkeys(given_figures(numbers, results.by))
         if facts.has("published"):

@@ -63,10 +63,10 @@ def forest_figure(table: PaperTable) -> Figure:
 
     panels = []
     for label in dict.fromkeys(column.dataset for column in table.columns):
-        own = [j for j, column in enumerate(table.columns) if column.dataset == label]
-        whole = [j for j in own if table.columns[j].group is None]
-        panels += [j for j in whole if table.columns[j].is_tested][:1] or whole[:1]
-        panels += [j for j in own if table.columns[j].group is not None]
+        dataset_columns = [j for j, column in enumerate(table.columns) if column.dataset == label]
+        ungrouped = [j for j in dataset_columns if table.columns[j].group is None]
+        panels += [j for j in ungrouped if table.columns[j].is_tested][:1] or ungrouped[:1]
+        panels += [j for j in dataset_columns if table.columns[j].group is not None]
     rows = {j: [row for row in table.rows if row.cells[j].value is not None] for j in panels}
     panels = [j for j in panels if rows[j]]
     if not panels:

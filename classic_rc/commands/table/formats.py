@@ -38,11 +38,11 @@ BLOCK_HEADINGS = {
 
 def column_headings(table: PaperTable) -> list[str]:
     """Return the second line of the header: metrics and groups; empty if the dataset says all."""
-    several = len({(column.metric_label, column.above) for column in table.columns}) > 1
+    metrics_differ = len({(column.metric_label, column.above) for column in table.columns}) > 1
     grouped = {column.dataset for column in table.columns if column.group is not None}
     return [
         column.group_label
-        or (column.metric_label if several else "all" if column.dataset in grouped else "")
+        or (column.metric_label if metrics_differ else "all" if column.dataset in grouped else "")
         for column in table.columns
     ]
 
@@ -174,23 +174,23 @@ def lacking_notes(table: PaperTable) -> Iterator[str]:
         if cell.answers is not None and cell.lacks_answers
     ]
     if lacking:
-        shown = "; ".join(dict.fromkeys(lacking))
-        yield f"answers that could not be parsed or are empty count as wrong: {shown}"
+        reasons = "; ".join(dict.fromkeys(lacking))
+        yield f"answers that could not be parsed or are empty count as wrong: {reasons}"
 
 
 def run_notes(table: PaperTable, intervals: IntervalStyle) -> Iterator[str]:
     """Yield what is said of rows of several runs, and of samples of the questions."""
     for row in table.rows:
-        shown = [
+        whole_cells = [
             (column, cell)
             for column, cell in zip(table.columns, row.cells, strict=True)
             if column.group is None and column.above is None
         ]
-        several = len({column.metric_label for column, _ in shown}) > 1
+        metrics_differ = len({column.metric_label for column, _ in whole_cells}) > 1
         deviations = [
             f"{100 * cell.deviation:.{table.decimals}f} on {column.dataset}"
-            + (f" ({column.metric_label})" if several else "")
-            for column, cell in shown
+            + (f" ({column.metric_label})" if metrics_differ else "")
+            for column, cell in whole_cells
             if cell.deviation is not None
         ]
         if deviations:
@@ -200,7 +200,7 @@ def run_notes(table: PaperTable, intervals: IntervalStyle) -> Iterator[str]:
                 for system in d.results.systems
                 if system.name == row.name and system.runs > 1
             )
-            has_intervals = intervals != "none" and any(cell.interval for _, cell in shown)
+            has_intervals = intervals != "none" and any(cell.interval for _, cell in whole_cells)
             of_both = "; its intervals are of passages and runs" if has_intervals else ""
             yield (
                 f"{row.name}: mean of {join_words(list(numbers))} runs, standard deviation "
@@ -208,7 +208,7 @@ def run_notes(table: PaperTable, intervals: IntervalStyle) -> Iterator[str]:
             )
         samples = [
             f"{cell.sample:,} questions of {column.dataset}"
-            for column, cell in shown
+            for column, cell in whole_cells
             if cell.sample
         ]
         if samples:
@@ -239,15 +239,15 @@ def _left_out(table: PaperTable) -> str:
 def _test_notes(table: PaperTable) -> Iterator[str]:
     tested = [column for column in table.columns if column.is_tested]
     labels = list(dict.fromkeys(column.metric_label for column in tested))
-    several = len({column.metric_label for column in table.columns}) > 1
-    metric = f" in {join_words(labels)}" if several else ""
+    metrics_differ = len({column.metric_label for column in table.columns}) > 1
+    metric = f" in {join_words(labels)}" if metrics_differ else ""
     grouped = _units(table)
     if table.has_letters:
-        named = ", ".join(
+        letters = ", ".join(
             f"{name} ({baseline_letter(i)})" for i, name in enumerate(table.baselines)
         )
         yield (
-            f"Superscripts: significantly better than {named}{metric} (p < {ALPHA:g}; two-sided "
+            f"Superscripts: significantly better than {letters}{metric} (p < {ALPHA:g}; two-sided "
             f"paired permutation tests over {grouped}, Holm-adjusted over all pairs of a system "
             f"and a baseline in a {table.family})"
         )
@@ -334,7 +334,7 @@ def _systems_as_rows(
     row_groups = [
         RowGroup(
             [
-                [_named(table, row), *(_cell(table, j, of) for j, of in enumerate(row.cells))]
+                [_named(table, row), *(_cell(table, j, cell) for j, cell in enumerate(row.cells))]
                 for row in rows
             ],
             heading,
@@ -410,14 +410,14 @@ def table_latex(
     has_lines = intervals == "lines" and any(
         shown_interval(cell, table.decimals) for cell in table.cells
     )
-    shown = as_table(table, title, intervals, stacked=has_lines, signatures=signatures)
+    plain_table = as_table(table, title, intervals, stacked=has_lines, signatures=signatures)
     cited = {
         row_name(row): rf"{latex_text(row.name)} \citep{{{row.cites}}}"
         for row in table.rows
         if row.cites
     }
     # The caption has the notes.
-    return render_latex(replace(shown, notes=()), label=label, place=width, names=cited)
+    return render_latex(replace(plain_table, notes=()), label=label, place=width, names=cited)
 
 
 def _signatures(table: PaperTable) -> dict[str, str]:

@@ -72,18 +72,18 @@ def methods_text(
         Each ends with a line break.
     """
     statements = method_statements(table, intervals)
-    sentences = " ".join(printable(_sentence(table, *made)) for made in statements)
+    sentences = " ".join(printable(_sentence(table, *labelled)) for labelled in statements)
     # Every second part is the keys of a citation, which are not escaped.
     parts = _CITATION.split(sentences)
     keys = dict.fromkeys(key for cited in parts[1::2] for key in cited.split(","))
     escape = {"latex": latex_caption, "markdown": markdown_escape}.get(form, str)
     cite = _citep if form == "latex" else _authors_and_years
-    shown = (cite(part.split(",")) if i % 2 else escape(part) for i, part in enumerate(parts))
+    pieces = (cite(piece.split(",")) if i % 2 else escape(piece) for i, piece in enumerate(parts))
     settings = settings_table(table)
     below = (
         render_latex(settings, label="tab:settings") if form == "latex" else render(settings, form)
     )
-    text = "\n\n".join(filter(None, ("".join(shown), results.rstrip("\n"), below)))
+    text = "\n\n".join(filter(None, ("".join(pieces), results.rstrip("\n"), below)))
     return text, "\n\n".join(references()[key] for key in keys) + "\n"
 
 
@@ -119,21 +119,21 @@ def method_statements(
 
     Statements have no full stop; the keys of their citations are between private characters.
     """
-    every = [dataset.label for dataset in table.shown_datasets]
-    found: dict[str, list[str]] = {}
+    all_labels = [dataset.label for dataset in table.shown_datasets]
+    labels_of_statement: dict[str, list[str]] = {}
 
     def collect(*makes: Callable[[PaperTable, PaperDataset], Iterator[str]]) -> None:
         for make in makes:
             for dataset in table.shown_datasets:
                 for statement in make(table, dataset):
-                    labels = found.setdefault(statement, [])
+                    labels = labels_of_statement.setdefault(statement, [])
                     labels += [dataset.label] if dataset.label not in labels else []
 
     collect(_data)
-    found |= dict.fromkeys(_sources(table, intervals), every)
-    found |= dict.fromkeys(_files(table), every)
+    labels_of_statement |= dict.fromkeys(_sources(table, intervals), all_labels)
+    labels_of_statement |= dict.fromkeys(_files(table), all_labels)
     collect(_decisions, _metrics)
-    found |= dict.fromkeys(run_notes(table, "none"), every)
+    labels_of_statement |= dict.fromkeys(run_notes(table, "none"), all_labels)
     collect(_copies)
     if intervals != "none":
         collect(_intervals)
@@ -141,25 +141,27 @@ def method_statements(
     tested = [dataset for dataset in table.shown_datasets if dataset.label in columns]
     if tested:
         labels = [dataset.label for dataset in tested]
-        found |= dict.fromkeys(_tests(table, tested), labels)
-    found |= dict.fromkeys(lacking_notes(table), every)
+        labels_of_statement |= dict.fromkeys(_tests(table, tested), labels)
+    labels_of_statement |= dict.fromkeys(lacking_notes(table), all_labels)
     collect(_remarks, _software)
     if any(row.block is Block.PUBLISHED and row.cites for row in table.rows):
-        found["published results are as printed and are not part of any comparison"] = every
-    given = [
+        statement = "published results are as printed and are not part of any comparison"
+        labels_of_statement[statement] = all_labels
+    given_systems = [
         row.name
         for row in table.rows
         if row.is_given and not any(cell.sample for cell in row.cells)
     ]
-    if given:
-        found[f"the numbers of {join_words(given)} are given and not measured here"] = every
-    return [(labels, statement) for statement, labels in found.items()]
+    if given_systems:
+        statement = f"the numbers of {join_words(given_systems)} are given and not measured here"
+        labels_of_statement[statement] = all_labels
+    return [(labels, statement) for statement, labels in labels_of_statement.items()]
 
 
 def _systems(table: PaperTable, dataset: PaperDataset) -> list[Row]:
     """Return a dataset's systems that the table shows."""
-    shown = {row.name for row in table.rows if row.block is not Block.PUBLISHED}
-    return [system for system in dataset.results.systems if system.name in shown]
+    table_names = {row.name for row in table.rows if row.block is not Block.PUBLISHED}
+    return [system for system in dataset.results.systems if system.name in table_names]
 
 
 def _fact(dataset: PaperDataset, *path: str) -> Any:
@@ -189,9 +191,9 @@ def _cited(table: PaperTable, intervals: IntervalStyle) -> Iterator[tuple[str, I
             is_official = dataset.results.fingerprint in FINGERPRINTS
             yield dataset.label if is_official else f"the format of {reader.title}", reader.cites
     systems = [system for dataset in datasets for system in _systems(table, dataset)]
-    known = {citable.name: citable.cites for citable in citables()}
+    cites_of_solver = {citable.name: citable.cites for citable in citables()}
     for system in systems:
-        yield system.kind, known.get(system.kind, ())
+        yield system.kind, cites_of_solver.get(system.kind, ())
     for column in table.columns:
         yield _metric_name(column.metric), column.metric.cites
     has_intervals = intervals != "none" and any(dataset.results.resampling for dataset in datasets)
@@ -278,9 +280,9 @@ def _units(dataset: PaperDataset) -> str:
 
 
 def _intervals(table: PaperTable, dataset: PaperDataset) -> Iterator[str]:
-    if (made := dataset.results.resampling) is not None:
+    if (resampling := dataset.results.resampling) is not None:
         metrics = {column.metric for column in table.columns if column.dataset == dataset.label}
-        level, units = f"{100 * made.level:g}%", _units(dataset)
+        level, units = f"{100 * resampling.level:g}%", _units(dataset)
         if any(map(is_mean, metrics)):
             yield (
                 f"intervals are the exact {level} binomial bounds at the effective sample size of "
@@ -290,19 +292,19 @@ def _intervals(table: PaperTable, dataset: PaperDataset) -> Iterator[str]:
         if ratios := [metric.label for metric in metrics if not is_mean(metric)]:
             yield (
                 f"the intervals of {join_words(sorted(ratios))} are {level} percentile intervals "
-                f"from {made.n:,} bootstrap resamples of {units} (seed {made.seed})"
+                f"from {resampling.n:,} bootstrap resamples of {units} (seed {resampling.seed})"
             )
-        if several := [system.name for system in _systems(table, dataset) if system.runs > 1]:
+        if repeated := [system.name for system in _systems(table, dataset) if system.runs > 1]:
             yield (
-                f"the intervals of {join_words(several)} are of both sources, passages and runs: "
+                f"the intervals of {join_words(repeated)} are of both sources, passages and runs: "
                 "their variance is V + S/k, where V is the variance over passages and S that of "
                 "the k runs, with Satterthwaite's degrees of freedom"
             )
     for row in table.rows:
-        own = zip(table.columns, row.cells, strict=True)
+        row_cells = zip(table.columns, row.cells, strict=True)
         if any(
             cell.sample and cell.interval and column.dataset == dataset.label
-            for column, cell in own
+            for column, cell in row_cells
         ):
             yield (
                 f"the intervals of {row.name} are 95% intervals of the same kind from its own "
@@ -320,8 +322,9 @@ def _tests(table: PaperTable, datasets: Sequence[PaperDataset]) -> Iterator[str]
         n, seed = dataset.results.tests.n, dataset.results.tests.seed
         permutations.append(f"{n:,} random permutations with seed {seed}")
         n_tests = len(family_pairs(dataset.results.names, table.baselines))
-        most = "at most " if any(of.copied is not None for of in dataset.results.systems) else ""
-        counts.append(most + format_count(n_tests, "comparison"))
+        has_copies = any(system.copied is not None for system in dataset.results.systems)
+        at_most = "at most " if has_copies else ""
+        counts.append(at_most + format_count(n_tests, "comparison"))
     mark = (
         "superscripts mark systems that are significantly better than"
         if table.has_letters
@@ -350,7 +353,9 @@ def _by_dataset(labels: Sequence[str], texts: Iterable[str]) -> str:
         labels_of.setdefault(text, []).append(label)
     if len(labels_of) == 1:
         return next(iter(labels_of))
-    return join_words([f"{text} on {join_words(of)}" for text, of in labels_of.items()])
+    return join_words(
+        [f"{text} on {join_words(dataset_labels)}" for text, dataset_labels in labels_of.items()]
+    )
 
 
 def _copies(table: PaperTable, dataset: PaperDataset) -> Iterator[str]:
@@ -393,7 +398,7 @@ def _remarks(table: PaperTable, dataset: PaperDataset) -> Iterator[str]:
             yield remark
         elif any(system is new[former] for system in systems):
             about, path = remark.removeprefix(f"{former}: "), new[former].params.get("path")
-            paths = [f"{of}: " for of in (path if isinstance(path, list) else [path])]
+            paths = [f"{file_path}: " for file_path in (path if isinstance(path, list) else [path])]
             file = next(filter(about.startswith, paths), "")
             about = about.removeprefix(file)
             is_counted = file and new[former].answers and _OF_COUNTS.search(about)
@@ -403,7 +408,7 @@ def _remarks(table: PaperTable, dataset: PaperDataset) -> Iterator[str]:
 
 def _shortener(table: PaperTable, dataset: PaperDataset) -> Callable[[str], str]:
     """Return what gives the percentages of a remark, which have two digits, those of the table."""
-    values = [value for of in dataset.results.systems for value in of.metrics().values()]
+    values = [value for system in dataset.results.systems for value in system.metrics().values()]
     exact = {f"{100 * value:.2f}": 100 * value for value in values}
 
     def shorten(match: re.Match[str]) -> str:
@@ -463,11 +468,15 @@ def settings_table(table: PaperTable) -> Table:
                 ),
             )
             rows.setdefault((system.name, *cells), []).append(dataset.label)
-    every = [dataset.label for dataset in table.shown_datasets]
+    all_labels = [dataset.label for dataset in table.shown_datasets]
     order = {row.name: i for i, row in enumerate(table.rows)}
     columns = ("System", "Datasets", "Solver", "Settings", "Trained", "Tuned")
     body = [
-        [name, "all" if labels == every else join_words(labels), *(cell or None for cell in cells)]
+        [
+            name,
+            "all" if labels == all_labels else join_words(labels),
+            *(cell or None for cell in cells),
+        ]
         for (name, *cells), labels in sorted(rows.items(), key=lambda row: order[row[0][0]])
     ]
     return Table("Settings of the systems", [Column(name) for name in columns], [RowGroup(body)])
@@ -512,9 +521,9 @@ def _known_sources(datasets: Sequence[PaperDataset]) -> dict[str, str]:
     """Return the table's names of the data that the records name: what they report, train and
     tune on.
     """
-    known = {}
+    titles = {}
     for dataset in datasets:
-        known[dataset.results.dataset] = dataset.title
+        titles[dataset.results.dataset] = dataset.title
         for role in ("train", "tune"):
             name, fingerprint = (
                 _fact(dataset, "protocol", role, key) for key in ("name", "fingerprint")
@@ -524,5 +533,5 @@ def _known_sources(datasets: Sequence[PaperDataset]) -> dict[str, str]:
                 and isinstance(fingerprint, str)
                 and fingerprint in FINGERPRINTS
             ):
-                known.setdefault(name, " ".join(FINGERPRINTS[fingerprint]))
-    return known
+                titles.setdefault(name, " ".join(FINGERPRINTS[fingerprint]))
+    return titles

@@ -91,7 +91,7 @@ class PaperTable:
     @property
     def missing(self) -> list[str]:
         """A sentence for each reason why rows have no number on some datasets."""
-        found: dict[tuple[tuple[str, ...], str], list[str]] = {}
+        names_by_reason: dict[tuple[tuple[str, ...], str], list[str]] = {}
         for row in self.rows:
             if row.block is Block.PUBLISHED:
                 continue
@@ -100,10 +100,10 @@ class PaperTable:
                 if cell.value is None:
                     why.setdefault(cell.reason or "not in the record", {})[column.dataset] = None
             for reason, labels in why.items():
-                found.setdefault((tuple(labels), reason), []).append(row.name)
+                names_by_reason.setdefault((tuple(labels), reason), []).append(row.name)
         return [
-            f"no result of {', '.join(names)} on {', '.join(of)}: {why}"
-            for (of, why), names in found.items()
+            f"no result of {', '.join(names)} on {', '.join(labels)}: {why}"
+            for (labels, why), names in names_by_reason.items()
         ]
 
     def select(self, rows: str | None = None, columns: str | None = None) -> PaperTable:
@@ -125,14 +125,15 @@ class PaperTable:
         """
         table = self
         if columns is not None:
-            chosen = _choose("column", columns, [column.names for column in self.columns])
-            labels = [self.columns[j].dataset for j in chosen]
-            chosen.sort(key=lambda j: labels.index(self.columns[j].dataset))
+            column_indices = _choose("column", columns, [column.names for column in self.columns])
+            labels = [self.columns[j].dataset for j in column_indices]
+            column_indices.sort(key=lambda j: labels.index(self.columns[j].dataset))
             table = replace(
                 table,
-                columns=tuple(self.columns[j] for j in chosen),
+                columns=tuple(self.columns[j] for j in column_indices),
                 rows=tuple(
-                    replace(row, cells=tuple(row.cells[j] for j in chosen)) for row in self.rows
+                    replace(row, cells=tuple(row.cells[j] for j in column_indices))
+                    for row in self.rows
                 ),
             )
         if rows is None:
@@ -141,9 +142,9 @@ class PaperTable:
             )
             table = replace(table, rows=tuple(filled))
         else:
-            picked = _choose("row", rows, [row.names for row in self.rows])
-            picked.sort(key=lambda i: list(Block).index(self.rows[i].block))
-            table = replace(table, rows=tuple(table.rows[i] for i in picked))
+            row_indices = _choose("row", rows, [row.names for row in self.rows])
+            row_indices.sort(key=lambda i: list(Block).index(self.rows[i].block))
+            table = replace(table, rows=tuple(table.rows[i] for i in row_indices))
         hidden = [
             f"{column.dataset} {column.group_label or column.metric_label}"
             for j, column in enumerate(table.columns)
@@ -162,16 +163,18 @@ def _choose(kind: str, text: str, names: Sequence[AbstractSet[str]]) -> list[int
     """Return the indices of what is named in a list separated by commas; names may have commas
     themselves.
     """
-    known = set().union(*names)
+    known_names = set().union(*names)
     pieces = text.split(",")
-    chosen: list[int] = []
+    indices: list[int] = []
     while pieces:
         for length in range(len(pieces), 0, -1):
             name = ",".join(pieces[:length]).strip()
-            if name in known:
+            if name in known_names:
                 break
         else:
-            raise unknown_name(kind, pieces[0].strip(), known)
-        chosen += [i for i, of in enumerate(names) if name in of and i not in chosen]
+            raise unknown_name(kind, pieces[0].strip(), known_names)
+        indices += [
+            i for i, item_names in enumerate(names) if name in item_names and i not in indices
+        ]
         pieces = pieces[length:]
-    return chosen
+    return indices

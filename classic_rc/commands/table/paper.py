@@ -45,19 +45,19 @@ def read_paper_records(paths: Iterable[str | Path]) -> list[tuple[str, SharedRes
     DataError
         A file is missing or is not a run record, or the records have no results.
     """
-    found: list[tuple[str, SharedResults]] = []
+    all_results: list[tuple[str, SharedResults]] = []
     for path in paths:
         file = Path(path) / RECORD_NAME if Path(path).is_dir() else Path(path)
         if not file.is_file():
             folder = Path(path).parent if Path(path).suffix == ".json" else Path(path)
             hint = f"`classic-rc run DATA --save {folder}` writes one"
             raise DataError("no run record", source=str(path), hint=hint)
-        found += [(str(file), results) for results in read_results(file)]
-    if not any(results.systems for _, results in found):
+        all_results += [(str(file), results) for results in read_results(file)]
+    if not any(results.systems for _, results in all_results):
         raise DataError(
             "the records have no results", source=", ".join(map(str, paths)), field="rows"
         )
-    return found
+    return all_results
 
 
 def make_paper_table(
@@ -130,15 +130,15 @@ def make_paper_table(
         )
     if by is not None and not any(by in dataset.results.groupings for dataset in datasets):
         raise _no_grouping(by, datasets)
-    given = [baseline] if isinstance(baseline, str) else list(dict.fromkeys(baseline or ()))
-    baselines = _find_baselines(datasets, given, new)
+    requested = [baseline] if isinstance(baseline, str) else list(dict.fromkeys(baseline or ()))
+    baselines = _find_baselines(datasets, requested, new)
     columns: list[PaperColumn] = []
     numbers: list[dict[str, Measured]] = []  # of each column, by the name of the row
     used: list[PaperDataset] = []
     for dataset, applied in measured:
         results = dataset.results
         results = results if intervals is None else results.with_intervals(intervals)
-        results = results.with_tests(baselines) if given else results
+        results = results.with_tests(baselines) if requested else results
         if results.tests is not None and {*results.tests.baselines}.isdisjoint(results.names):
             names = ", ".join(results.tests.baselines)
             notes.append(
@@ -174,9 +174,9 @@ def _metrics_of(dataset: PaperDataset, names: Sequence[str]) -> list[Metric]:
 
 
 def _no_grouping(by: str, datasets: Sequence[PaperDataset]) -> UsageError:
-    known = sorted({key for dataset in datasets for key in dataset.results.groupings})
-    if known:
-        return unknown_name("key of groups in the records", by, known)
+    group_keys = sorted({key for dataset in datasets for key in dataset.results.groupings})
+    if group_keys:
+        return unknown_name("key of groups in the records", by, group_keys)
     return UsageError(
         "the records have no groups of questions: repeat the runs with `classic-rc run DATA --by "
         f"{by} --save DIR`",
@@ -186,30 +186,32 @@ def _no_grouping(by: str, datasets: Sequence[PaperDataset]) -> UsageError:
 
 
 def _find_baselines(
-    datasets: Sequence[PaperDataset], given: Sequence[str], new: Mapping[str, str]
+    datasets: Sequence[PaperDataset], requested: Sequence[str], new: Mapping[str, str]
 ) -> tuple[str, ...]:
     """Return the names of the baselines in the table: those that are given, or those of the
     records.
     """
-    if given:
-        names = dict.fromkeys(name for dataset in datasets for name in dataset.results.names)
+    if requested:
+        system_names = dict.fromkeys(name for dataset in datasets for name in dataset.results.names)
         baselines = []
-        for asked in given:
-            baselines.append(asked if asked in names else new.get(asked, asked))
-            if baselines[-1] not in names:
-                raise unknown_name("baseline", asked, names)
+        for name in requested:
+            baselines.append(name if name in system_names else new.get(name, name))
+            if baselines[-1] not in system_names:
+                raise unknown_name("baseline", name, system_names)
         return tuple(baselines)
     recorded: dict[tuple[str, ...], str] = {}
     for dataset in datasets:
         if dataset.results.tests is not None:
             recorded.setdefault(dataset.results.tests.baselines, dataset.label)
     if len(recorded) > 1:
-        shown = "; ".join(f"{', '.join(names)} on {label}" for names, label in recorded.items())
+        baselines_by_dataset = "; ".join(
+            f"{', '.join(names)} on {label}" for names, label in recorded.items()
+        )
         raise UsageError(
-            f"the records have different baselines ({shown}): choose one with --baseline "
-            f"{next(iter(recorded))[0]}",
+            f"the records have different baselines ({baselines_by_dataset}): choose one with "
+            f"--baseline {next(iter(recorded))[0]}",
             field="--baseline",
-            found=shown,
+            found=baselines_by_dataset,
             expected="the same baselines for all datasets",
         )
     return next(iter(recorded), ())
@@ -222,8 +224,8 @@ def _columns_of(dataset: PaperDataset, new: Mapping[str, str]) -> Iterator[Paper
     for metric, group in results.columns:
         label = new.get(metric.name, new.get(metric.label, metric.label))
         group_label = None if group is None else new.get(group, group)
-        parts = (metric.name, metric.label, label) if group is None else (group, group_label)
-        names = {f"{name}:{part}" for name in dataset.names for part in parts}
+        suffixes = (metric.name, metric.label, label) if group is None else (group, group_label)
+        names = {f"{name}:{suffix}" for name in dataset.names for suffix in suffixes}
         yield PaperColumn(
             dataset.label,
             metric,
@@ -243,13 +245,13 @@ def _systems_as_rows(
     order, blocks, notes = list(Block), dict[str, Block](), list[str]()
     for dataset in datasets:
         for system in dataset.results.systems:
-            known = blocks.setdefault(system.name, system.block)
-            if system.block != known:
+            block = blocks.setdefault(system.name, system.block)
+            if system.block != block:
                 # A row that learned from gold on one dataset must not look as if it learned
                 # nothing.
-                blocks[system.name] = max(known, system.block, key=order.index)
+                blocks[system.name] = max(block, system.block, key=order.index)
                 notes.append(
-                    f"{system.name} is in the block {blocks[system.name]!s}: it is {known!s} on "
+                    f"{system.name} is in the block {blocks[system.name]!s}: it is {block!s} on "
                     f"one dataset and {system.block!s} on {dataset.label}"
                 )
     rows = []
@@ -299,10 +301,10 @@ def _published_rows(
             if not (is_known and (published or figure.source == GIVEN)):
                 continue
             cells = rows.setdefault((figure.system, source, figure.cites), {})
-            known = cells.setdefault(places[key], number)
-            if known.printed != number.printed:
+            recorded = cells.setdefault(places[key], number)
+            if recorded.printed != number.printed:
                 notes.append(
-                    f"{label}: the table has {known.printed} for {figure.system}, and not "
+                    f"{label}: the table has {recorded.printed} for {figure.system}, and not "
                     f"{number.printed} ({figure.source})"
                 )
     return [
@@ -380,8 +382,8 @@ def _find_base(dataset: PaperDataset, base: str) -> tuple[float, str]:
     if recorded:
         share, name = max(recorded)
         return share, f"{name} of the record"
-    known = find_by_fingerprint(dataset.results.fingerprint)
-    if known is None or known.metric != metric.name:
+    shipped = find_by_fingerprint(dataset.results.fingerprint)
+    if shipped is None or shipped.metric != metric.name:
         need = CHANCE if base == "chance" else "a system that learns nothing, such as sw+d"
         raise UsageError(
             f"{dataset.label}: neither the record nor the package has its {base}: run it with "
@@ -390,5 +392,5 @@ def _find_base(dataset: PaperDataset, base: str) -> tuple[float, str]:
             found=base,
             expected=f"a record with {need}",
         )
-    row = known.chance if base == "chance" else known.floor
-    return known.value(row), f"{row.system}, as `classic-rc floor {known.name}` has it"
+    row = shipped.chance if base == "chance" else shipped.floor
+    return shipped.value(row), f"{row.system}, as `classic-rc floor {shipped.name}` has it"

@@ -45,7 +45,7 @@ def write_release(
     that is missing or has changed since a record was made is a DataError, a run that has no suite a
     UsageError.
     """
-    made = _Release(folder, with_data=with_data)
+    release = _Release(folder, with_data=with_data)
     versions: dict[str, None] = {}
     for record in records:
         restored = restore_record(record)
@@ -55,7 +55,7 @@ def write_release(
             )
         try:
             for run in restored.runs:
-                made.add(run)
+                release.add(run)
         except OSError as error:
             raise UsageError(
                 f"cannot write {error.filename}: {error.strerror}",
@@ -63,10 +63,10 @@ def write_release(
                 found=str(folder),
             ) from error
         versions |= dict.fromkeys(_versions(json.loads(read_text(record))))
-    write_file(folder / SUITE, suite_text(str(folder / SUITE), made.chosen))
-    write_file(folder / README, _readme(line, list(versions), made.absent))
+    write_file(folder / SUITE, suite_text(str(folder / SUITE), release.chosen))
+    write_file(folder / README, _readme(line, list(versions), release.absent))
     write_file(folder / SUMS, _sums(folder))
-    return made.notes
+    return release.notes
 
 
 class _Release:
@@ -82,15 +82,17 @@ class _Release:
     def add(self, run: RestoredRun) -> None:
         """Add a run: its data, systems, labels and predictions."""
         settings = run.protocol.to_plain()
-        taken = {ANY_DATASET, *(dataset.name for dataset, _ in self.chosen)}
-        name = unused_name(run.recorded["dataset"]["name"], taken)
+        used_names = {ANY_DATASET, *(dataset.name for dataset, _ in self.chosen)}
+        name = unused_name(run.recorded["dataset"]["name"], used_names)
         spans = (settings.pop("spans") or {}).get("max_tokens")
         values = {key: value for key, value in settings.items() if value is not None}
         values |= _chosen(run.dataset.read_with or {}, READING)
         values["path"] = str(replace(self._data(run.dataset, name), spans=spans))
         if (train := run.protocol.train) is not None:
             assert isinstance(train, Dataset)
-            values["train"] = [str(self._data(part, name)) for part in train.parts or (train,)]
+            values["train"] = [
+                str(self._data(dataset, name)) for dataset in train.parts or (train,)
+            ]
         if (tune := run.protocol.tune) is not None:
             values["tune"] = str(self._data(tune, name))
         values |= self._labels(run, name)
@@ -136,10 +138,10 @@ class _Release:
             )
             self.absent[text] = None
             self.notes.append(f"{text}. --with-data copies it")
-        own = self._shown(f"{place}/{os.path.basename(os.path.abspath(path))}")
+        target = self._shown(f"{place}/{os.path.basename(os.path.abspath(path))}")
         if answers is not None:
-            options["answers"] = copies.get(answers) or os.path.dirname(own)
-        return DataSpec(own, **options)
+            options["answers"] = copies.get(answers) or os.path.dirname(target)
+        return DataSpec(target, **options)
 
     def _shown(self, place: str) -> str:
         """Return the path of a file of the release from here: a suite keeps absolute paths as
@@ -191,7 +193,9 @@ class _Release:
         for i, question in enumerate(run.dataset):
             record = {"id": question.id}
             for key, groups in apart.items():
-                record[key] = "; ".join(value for value, own in groups.items() if i in own) or "-"
+                record[key] = (
+                    "; ".join(value for value, members in groups.items() if i in members) or "-"
+                )
             records.append(record)
         path = f"labels/{_slug(name)}.csv"
         write_file(_made(self._folder / path), records_csv(records))
