@@ -46,11 +46,11 @@ def expand_datasets(args: argparse.Namespace, arguments: Sequence[str]) -> Itera
     def expand(argument: str) -> Iterator[DatasetFiles]:
         spec = parse_data(argument).with_default(split=args.split)
         for name in expand_sample_names(spec.path):
-            own = replace(spec, path=name)
+            named = replace(spec, path=name)
             if name in SAMPLES or name.startswith("sample:"):
-                yield DatasetFiles((str(own),))
+                yield DatasetFiles((str(named),))
                 continue
-            content = list_datasets(own, fields=own.fields or args.fields)
+            content = list_datasets(named, fields=named.fields or args.fields)
             if content.others:
                 report_notes(args, "note", [describe_others(content.others)], name)
             yield from content.datasets
@@ -74,12 +74,12 @@ def choose_dataset(args: argparse.Namespace, arguments: Sequence[str]) -> Datase
     """Return the one dataset of the DATA arguments."""
     datasets = list(expand_datasets(args, arguments))
     if len(datasets) > 1:
-        names, found = ", ".join(map(str, datasets)), " ".join(arguments)
+        names, texts = ", ".join(map(str, datasets)), " ".join(arguments)
         raise UsageError(
-            f"one dataset is needed here, but {found} is several: choose one of {names}; or join "
+            f"one dataset is needed here, but {texts} is several: choose one of {names}; or join "
             "them with --pool",
             field="DATA",
-            found=found,
+            found=texts,
             expected=names,
         )
     return datasets[0]
@@ -167,7 +167,10 @@ def _report_joining(args: argparse.Namespace, joined: Dataset) -> None:
     """Report the notes of joining; the parts' notes are reported already."""
     if joined.parts:
         report_notes(
-            args, "note", joined.notes[sum(len(part.notes) for part in joined.parts) :], joined.name
+            args,
+            "note",
+            joined.notes[sum(len(dataset.notes) for dataset in joined.parts) :],
+            joined.name,
         )
 
 
@@ -175,13 +178,13 @@ def _describe_mapping(dataset: Dataset) -> Iterator[str]:
     """Yield lines that show the first questions as they were read, so that wrong fields are seen
     before scores.
     """
-    shown = dataset.questions[:_SHOWN_QUESTIONS]
-    mark = "" if shown[0].task.has_spans else "; [[ ]] marks right options"
+    first_questions = dataset.questions[:_SHOWN_QUESTIONS]
+    mark = "" if first_questions[0].task.has_spans else "; [[ ]] marks right options"
     yield (
-        f"{dataset.name}: read as {dataset.task} questions, the first {len(shown)} of "
+        f"{dataset.name}: read as {dataset.task} questions, the first {len(first_questions)} of "
         f"{len(dataset):,}{mark}"
     )
-    for number, question in enumerate(shown, start=1):
+    for number, question in enumerate(first_questions, start=1):
         yield f"{number}. passage: {_shorten(question.passage.text) or '(none)'}"
         yield f"   question: {_shorten(question.text)}"
         hidden = " (gold is hidden)" if question.gold is None else ""
@@ -197,9 +200,9 @@ def _describe_mapping(dataset: Dataset) -> Iterator[str]:
         yield f"   options: {' | '.join(options)}{hidden}"
 
 
-def _shorten(text: str, most: int = _SHOWN_OF_TEXT) -> str:
+def _shorten(text: str, max_length: int = _SHOWN_OF_TEXT) -> str:
     line = " ".join(text.split())
-    return line if len(line) <= most else f"{line[: most - 1]}…"
+    return line if len(line) <= max_length else f"{line[: max_length - 1]}…"
 
 
 def read_train(args: argparse.Namespace) -> Dataset | None:
@@ -239,12 +242,12 @@ def protocol_for(protocol: Protocol, data: str | DatasetFiles) -> Protocol:
 
 def refuse_spans(data: Iterable[str | DatasetFiles], why: str) -> None:
     """Raise an error for DATA that sets candidate spans, where nothing uses them."""
-    for one in data:
-        if (spans := protocol_for(Protocol(), one).spans) is not None:
+    for spec in data:
+        if (spans := protocol_for(Protocol(), spec).spans) is not None:
             raise UsageError(
                 f"spans={spans} has no effect here, because {why}: leave it out",
                 field="DATA",
-                found=str(one),
+                found=str(spec),
             )
 
 
@@ -271,7 +274,7 @@ def parse_systems(texts: Sequence[str]) -> list[System]:
 
 
 def choose_systems(
-    args: argparse.Namespace, dataset: Dataset, given: Sequence[System], protocol: Protocol
+    args: argparse.Namespace, dataset: Dataset, requested: Sequence[System], protocol: Protocol
 ) -> list[System]:
     """Return the systems to run on a dataset: the given ones or the default set of its task, and
     their companions.
@@ -291,9 +294,13 @@ def choose_systems(
 
     if dataset.task is None:
         raise DataError("the dataset has no questions", source=dataset.name)
-    chosen = list(given) or [System(solver) for solver in _default_solvers(args, dataset, protocol)]
-    complete = with_companions(chosen, dataset, as_dataset(protocol.train))
-    if find_log_model(dataset, given) is None:  # the model of a log comes first, unless -s names it
+    leading = list(requested) or [
+        System(solver) for solver in _default_solvers(args, dataset, protocol)
+    ]
+    complete = with_companions(leading, dataset, as_dataset(protocol.train))
+    if (
+        find_log_model(dataset, requested) is None
+    ):  # the model of a log comes first, unless -s names it
         models = systems_of_log(dataset)
         if is_log(dataset) and not models:
             text = (
@@ -338,8 +345,8 @@ def _default_solvers(
     training = dataset if protocol.cv is not None else as_dataset(protocol.train)
     if training is not None and training.task is dataset.task:
         for name in LEARNING_SOLVERS[dataset.task]:
-            most = MOST_TRAINING_QUESTIONS.get(name)
-            if most is None or len(training) <= most:
+            limit = MOST_TRAINING_QUESTIONS.get(name)
+            if limit is None or len(training) <= limit:
                 names.append(name)
             else:
                 text = (
@@ -405,8 +412,8 @@ def check_figure_path(path: str | None, *inputs: str | None, others: Sequence[st
         )
     form = Path(path).suffix.lower().removeprefix(".")
     if form not in (*FIGURE_FORMATS, *others):
-        known = ", ".join(f".{known}" for known in (*FIGURE_FORMATS, *others))
-        expected = f"a file name that ends in one of {known}"
+        suffixes = ", ".join(f".{suffix}" for suffix in (*FIGURE_FORMATS, *others))
+        expected = f"a file name that ends in one of {suffixes}"
         raise UsageError(
             f"cannot draw a figure to {path}: expected {expected}",
             field="--output",
@@ -463,8 +470,8 @@ def read_groups(
     labels = read_label_files(args, dataset)
     groupings = read_groupings(dataset, args.by, labels)
     if not args.by:
-        known = {own.name for own in labels}
-        groupings += [group_questions(dataset, key) for key in fields if key not in known]
+        label_names = {labels_of_key.name for labels_of_key in labels}
+        groupings += [group_questions(dataset, key) for key in fields if key not in label_names]
     return QuestionGroups(
         groupings, [_cross_tabulate(dataset, key, labels) for key in args.by if "," in key]
     )

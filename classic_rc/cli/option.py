@@ -63,7 +63,7 @@ class Option(NamedTuple):
         if value is True:
             return [self.flag]
         if isinstance(value, list):
-            return [word for part in value for word in (self.flag, str(part))]
+            return [word for element in value for word in (self.flag, str(element))]
         return [self.flag, ",".join(map(str, value)) if isinstance(value, tuple) else str(value)]
 
 

@@ -19,7 +19,7 @@ class Command(NamedTuple):
 def _from_module(name: str, module: Any) -> Command:
     """Return the entry of a command of another package, which names a module."""
     if missing := [
-        wanted for wanted in ("HELP", "OPTIONS", "handle") if not hasattr(module, wanted)
+        attribute for attribute in ("HELP", "OPTIONS", "handle") if not hasattr(module, attribute)
     ]:
         raise UsageError(
             f"a command is a module with HELP (one line), OPTIONS and handle; {', '.join(missing)} "

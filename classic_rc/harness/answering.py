@@ -104,12 +104,12 @@ class Answerer:
             of_document.setdefault(request.document_id, {})[request.index] = request
         conditional = []
         for of_index in of_document.values():
-            asked = [of_index[i] for i in sorted(of_index)]
+            options = [of_index[i] for i in sorted(of_index)]
             conditional.append(
-                [asked[i] for i in conditional_requests([request.prompt for request in asked])]
+                [options[i] for i in conditional_requests([request.prompt for request in options])]
             )
-        documents = [_read(asked) for asked in conditional]
-        joined = join_documents(documents, [str(asked[0].document_id) for asked in conditional])
+        documents = [_read(options) for options in conditional]
+        joined = join_documents(documents, [str(options[0].document_id) for options in conditional])
         name = requests[0].task
         for document in documents:
             if document.is_label != documents[0].is_label:
@@ -181,13 +181,13 @@ def _make_solver(spec: str, path: str | None, parameters: Mapping[str, Any]) -> 
                 found=", ".join(texts),
                 expected="path alone",
             )
-        named, solver = solver, SavedSolver(path=path)
+        expected, solver = solver, SavedSolver(path=path)
         loaded = solver.fit([]).solver_
-        if loaded.name != named.name:
+        if loaded.name != expected.name:
             raise UsageError(
                 f"{path} has the solver {loaded.name}: write solver={loaded.name}, or leave it out",
                 field="solver",
-                found=named.name,
+                found=expected.name,
                 expected=loaded.name,
             )
     solver.check_parameters()
@@ -255,8 +255,8 @@ def _below_best(scores: Scores) -> list[NDArray[np.float64]]:
     best = scores.are_best()
     below = []
     for start, stop in zip(scores.offsets[:-1].tolist(), scores.offsets[1:].tolist(), strict=True):
-        own, is_best = scores.values[start:stop], best[start:stop]
+        values, is_best = scores.values[start:stop], best[start:stop]
         with np.errstate(invalid="ignore"):
-            difference = own - own.max()
+            difference = values - values.max()
         below.append(np.where(is_best, 0.0, np.nan_to_num(difference, nan=-np.inf, neginf=-np.inf)))
     return below

@@ -50,13 +50,13 @@ class ClassicRC(LM):
         """Return a number for each request, of any tasks, and False: nothing is known of greedy
         decoding.
         """
-        asked = [
+        converted = [
             Request(
                 str(r.task_name), int(r.doc_id or 0), r.idx, r.doc, str(r.args[0]), str(r.args[1])
             )
             for r in requests
         ]
-        return [(value, False) for value in self._answerer.answer(asked)]
+        return [(value, False) for value in self._answerer.answer(converted)]
 
     def loglikelihood_rolling(
         self, requests: Sequence[Any], disable_tqdm: bool = False

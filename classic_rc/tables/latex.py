@@ -57,18 +57,18 @@ def render_latex(
     table has few columns; `names` are other names of rows and columns, in LaTeX, such as those with
     a citation.
     """
-    most = _MOST_COLUMNS[_interval_style(table)]
-    is_wide = len(table.shown) - 1 > most["column"] or any(_is_wrapped(table))
+    most_columns = _MOST_COLUMNS[_interval_style(table)]
+    is_wide = len(table.shown) - 1 > most_columns["column"] or any(_is_wrapped(table))
     place = place or ("text" if is_wide else "column")
     environment = "table*" if place == "text" else "table"
     floats: list[list[Table]] = []
     free = 0
-    for part in _parts(table, most[place]):
-        n_lines = len(_body_lines(part, {})) + _HEAD_LINES
+    for panel in _parts(table, most_columns[place]):
+        n_lines = len(_body_lines(panel, {})) + _HEAD_LINES
         if n_lines > free:
             floats.append([])
             free = _MOST_LINES
-        floats[-1].append(part)
+        floats[-1].append(panel)
         free -= n_lines
     lines = []
     for i, panels in enumerate(floats):
@@ -89,13 +89,13 @@ def render_latex(
 
 def _interval_style(table: Table) -> IntervalStyle:
     """Return how a table shows intervals, if it does."""
-    shown = {
+    styles = {
         column.intervals
         for _, cells in table.lines()
         for column, cell in zip(table.shown, cells, strict=True)
         if column.parts(cell).interval
     }
-    return next((style for style in ("pm", "lines") if style in shown), "none")
+    return next((style for style in ("pm", "lines") if style in styles), "none")
 
 
 def is_stacked(table: Table) -> bool:
@@ -103,54 +103,55 @@ def is_stacked(table: Table) -> bool:
     return _interval_style(table) == "lines"
 
 
-def _parts(table: Table, most: int) -> Iterator[Table]:
+def _parts(table: Table, most_columns: int) -> Iterator[Table]:
     """Yield panels of the columns that a float has room for, and of the rows that it can hold."""
     most_rows = (_MOST_LINES - _HEAD_LINES) // (2 if is_stacked(table) else 1)
     row_parts = list(_row_parts(table, most_rows))
-    for chosen in _column_parts(table, most):
+    for panel_columns in _column_parts(table, most_columns):
         for groups in row_parts:
             rows = [
-                RowGroup([[row[j] for j in chosen] for row in of.rows], of.heading) for of in groups
+                RowGroup([[row[j] for j in panel_columns] for row in group.rows], group.heading)
+                for group in groups
             ]
-            yield replace(table, columns=[table.shown[j] for j in chosen], row_groups=rows)
+            yield replace(table, columns=[table.shown[j] for j in panel_columns], row_groups=rows)
 
 
-def _column_parts(table: Table, most: int) -> list[list[int]]:
+def _column_parts(table: Table, most_columns: int) -> list[list[int]]:
     """Return the columns of each panel; groups of columns stay together if they can."""
     n_names = next(
         (j for j, column in enumerate(table.shown) if not column.is_text), len(table.shown)
     )
-    names, room = list(range(n_names)), max(most + 1 - n_names, 2)
-    parts: list[list[int]] = []
+    names, room = list(range(n_names)), max(most_columns + 1 - n_names, 2)
+    panels: list[list[int]] = []
     for _, group in groupby(range(n_names, len(table.shown)), key=lambda j: table.shown[j].group):
         columns = list(group)
         n_pieces = math.ceil(len(columns) / room)
         cuts = [i * len(columns) // n_pieces for i in range(n_pieces + 1)]
         for start, end in pairwise(cuts):
-            if not parts or len(parts[-1]) + end - start > room:
-                parts.append([])
-            parts[-1] += columns[start:end]
-    return [names + part for part in parts or [[]]]
+            if not panels or len(panels[-1]) + end - start > room:
+                panels.append([])
+            panels[-1] += columns[start:end]
+    return [names + panel_columns for panel_columns in panels or [[]]]
 
 
-def _row_parts(table: Table, most: int) -> Iterator[list[RowGroup]]:
+def _row_parts(table: Table, most_rows: int) -> Iterator[list[RowGroup]]:
     """Yield the rows that people see in equal parts; headings are repeated where a group goes
     on.
     """
     visible = list(table.visible_groups)
     n_rows = sum(len(group.rows) for group in visible)
-    most = math.ceil(n_rows / max(math.ceil(n_rows / most), 1))
-    part: list[RowGroup] = []
-    free = most
+    most_rows = math.ceil(n_rows / max(math.ceil(n_rows / most_rows), 1))
+    panel_groups: list[RowGroup] = []
+    free = most_rows
     for group in visible:
         rows = list(group.rows)
         while rows:
             if not free:
-                yield part
-                part, free = [], most
-            part.append(RowGroup(rows[:free], group.heading))
+                yield panel_groups
+                panel_groups, free = [], most_rows
+            panel_groups.append(RowGroup(rows[:free], group.heading))
             rows, free = rows[free:], free - min(free, len(rows))
-    yield part
+    yield panel_groups
 
 
 def latex_tabular(table: Table, *, names: Mapping[str, str] | None = None) -> list[str]:
@@ -202,8 +203,8 @@ def _column_specifications(table: Table) -> Iterator[str]:
     for j, is_wrapped in enumerate(_is_wrapped(table)):
         alignments[j] = _WRAPPED if is_wrapped else alignments[j]
     yield r"@{}"
-    for align, of in groupby(alignments):
-        n = len(list(of))
+    for align, neighbours in groupby(alignments):
+        n = len(list(neighbours))
         yield align if n == 1 else f"*{{{n}}}{{{align}}}"
     # Marks stick out of the last column: leave room for them before the end of the rules.
     has_marks = any(cell.mark for _, cells in table.lines() for cell in cells)
@@ -222,7 +223,7 @@ def _header_lines(table: Table, names: Mapping[str, str]) -> Iterator[str]:
     """Yield the line of the names, after that of the groups of columns if there are any."""
     stacked = is_stacked(table)
     first, *others = table.shown
-    named = any(column.name for column in others)
+    has_names = any(column.name for column in others)
     if any(column.group for column in others):
         headers, rules, start = [], [], 1
         for name, n in table.column_groups[1:]:
@@ -231,8 +232,8 @@ def _header_lines(table: Table, names: Mapping[str, str]) -> Iterator[str]:
                 [rf"\cmidrule(lr){{{start + 1}-{start + n}}}"] if table.shown[start].name else []
             )
             start += n
-        yield _line(["" if named else latex_text(first.name), *headers])
-        if not named:
+        yield _line(["" if has_names else latex_text(first.name), *headers])
+        if not has_names:
             return
         yield "".join(rules)
     yield _line(
@@ -247,10 +248,10 @@ def _header_cell(
     column: Column, text: str, span: int, stacked: bool, names: Mapping[str, str] | None = None
 ) -> str:
     """Return a centred header; what is centred already, or is above text, needs no command."""
-    shown = (names or {}).get(text) or latex_text(text)
+    header = (names or {}).get(text) or latex_text(text)
     if not text or (span == 1 and (column.is_text or _alignment(column, stacked) == "c")):
-        return shown
-    return rf"\multicolumn{{{span}}}{{c}}{{{shown}}}"
+        return header
+    return rf"\multicolumn{{{span}}}{{c}}{{{header}}}"
 
 
 def _line(cells: Sequence[str], end: str = "") -> str:
@@ -283,25 +284,25 @@ def _top(table: Table, column: Column, cell: Cell) -> str:
         return r"\multicolumn{1}{c}{--}" if column.intervals == "pm" else "--"
     parts = column.parts(cell)
     number = latex_text(parts.number)
-    shown = rf"\textbf{{{number}}}" if cell.bold else number
+    content = rf"\textbf{{{number}}}" if cell.bold else number
     signs = _signs(parts.mark)
     if column.intervals != "pm" or column.is_text:
-        return shown + (rf"\rlap{{$^{{{signs}}}$}}" if signs else "")
+        return content + (rf"\rlap{{$^{{{signs}}}$}}" if signs else "")
     index = list(table.shown).index(column)
     of_column = [cells[index] for _, cells in table.lines()]
-    longest = max(len(column.parts(other).number) for other in of_column)
-    shown = (
-        rf"\phantom{{{'0' * (longest - len(parts.number))}}}{shown}"
+    longest = max(len(column.parts(column_cell).number) for column_cell in of_column)
+    content = (
+        rf"\phantom{{{'0' * (longest - len(parts.number))}}}{content}"
         if len(parts.number) < longest
-        else shown
+        else content
     )
     if not parts.interval:
-        return shown + (rf"\rlap{{$^{{{signs}}}$}}" if signs else "")
+        return content + (rf"\rlap{{$^{{{signs}}}$}}" if signs else "")
     # Here ± follows the mark: cells without a mark get its width, so that numbers are below each
     # other.
-    wide = _signs(max((other.mark for other in of_column), key=len))
-    mark = rf"$^{{{signs}}}$" if signs else rf"\phantom{{$^{{{wide}}}$}}" if wide else ""
-    return rf"{shown}{mark}\,{{\{_SMALL}$\pm$}}{{\{_SMALL} {parts.interval.strip(' ±')}}}"
+    widest = _signs(max((column_cell.mark for column_cell in of_column), key=len))
+    mark = rf"$^{{{signs}}}$" if signs else rf"\phantom{{$^{{{widest}}}$}}" if widest else ""
+    return rf"{content}{mark}\,{{\{_SMALL}$\pm$}}{{\{_SMALL} {parts.interval.strip(' ±')}}}"
 
 
 def _signs(mark: str) -> str:

@@ -178,12 +178,12 @@ def html_lines(table: Table, look: Callable[..., str]) -> Iterator[str]:
             place = f'scope="rowgroup" colspan="{len(table.shown)}"{look("left", "block")}'
             yield f"<tr><th {place}>{escape(heading)}</th></tr>"
         pairs = zip(table.shown[1:], others, strict=True)
-        own = "".join(
+        cells = "".join(
             f"<td{of_cell(column, cell)}>{shown(column, cell)}</td>" for column, cell in pairs
         )
         faint = look("left", *["grey"] * first.faint)
         name = f'<th scope="row"{faint}>{shown(table.shown[0], first)}</th>'
-        yield f"<tr>{name}{own}</tr>"
+        yield f"<tr>{name}{cells}</tr>"
 
 
 def _inline(*looks: str) -> str:

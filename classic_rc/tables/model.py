@@ -220,16 +220,17 @@ class Table:
     def column_groups(self) -> list[tuple[str, int]]:
         """The groups of neighbouring columns that people see, each with its number of columns."""
         return [
-            (name, len(list(of))) for name, of in groupby(column.group for column in self.shown)
+            (name, len(list(neighbours)))
+            for name, neighbours in groupby(column.group for column in self.shown)
         ]
 
     @property
     def visible_groups(self) -> Iterator[RowGroup]:
         """The groups of rows with the cells of the columns that people see."""
-        shown = [j for j, column in enumerate(self.columns) if not column.hidden]
+        visible = [j for j, column in enumerate(self.columns) if not column.hidden]
         return (
-            RowGroup([[row[j] for j in shown] for row in of.rows], of.heading)
-            for of in self.row_groups
+            RowGroup([[row[j] for j in visible] for row in group.rows], group.heading)
+            for group in self.row_groups
         )
 
     def lines(self, *, hidden: bool = False) -> Iterator[tuple[str | None, list[Cell]]]:
@@ -255,20 +256,20 @@ class Table:
         """Return the table with only these columns, found by their names or keys, and none of
         them hidden.
         """
-        chosen = [self._index(column) for column in columns]
+        indices = [self._index(column) for column in columns]
         groups = [
-            RowGroup([[row[j] for j in chosen] for row in of.rows], of.heading)
-            for of in self.row_groups
+            RowGroup([[row[j] for j in indices] for row in group.rows], group.heading)
+            for group in self.row_groups
         ]
         return replace(
             self,
-            columns=[replace(self.columns[j], hidden=False) for j in chosen],
+            columns=[replace(self.columns[j], hidden=False) for j in indices],
             row_groups=groups,
         )
 
     def _index(self, column: str) -> int:
-        for j, known in enumerate(self.columns):
-            if column in (known.heading, known.key):
+        for j, candidate in enumerate(self.columns):
+            if column in (candidate.heading, candidate.key):
                 return j
         raise KeyError(column)
 

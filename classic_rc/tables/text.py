@@ -84,9 +84,9 @@ def _texts(column: Column, cells: Sequence[Cell]) -> list[str]:
     before are aligned.
     """
     parts = [column.parts(cell) for cell in cells]
-    marks = max((column_width(part.mark) for part in parts), default=0)
-    intervals = max((len(part.interval) for part in parts), default=0)
-    spaces = [" " * (marks - column_width(part.mark)) for part in parts]
+    marks = max((column_width(printed.mark) for printed in parts), default=0)
+    intervals = max((len(printed.interval) for printed in parts), default=0)
+    spaces = [" " * (marks - column_width(printed.mark)) for printed in parts]
     return [
         p.number + p.mark + space + p.interval.ljust(intervals)
         for p, space in zip(parts, spaces, strict=True)
@@ -117,8 +117,8 @@ def _move_notes(columns: Sequence[_TextColumn]) -> tuple[list[_TextColumn], list
                 footnote = f"{column.header}: {text}" if len(notes) > 1 else text
                 names[i] += f" [{numbers.setdefault(footnote, len(numbers) + 1)}]"
     first = _TextColumn.of(columns[0].header, names, columns[0].is_text)
-    kept = [first, *(column for column in columns[1:] if not column.is_note)]
-    return kept, [f"[{number}] {text}" for text, number in numbers.items()]
+    remaining = [first, *(column for column in columns[1:] if not column.is_note)]
+    return remaining, [f"[{number}] {text}" for text, number in numbers.items()]
 
 
 def _narrow(columns: Sequence[_TextColumn], width: int) -> list[_TextColumn]:

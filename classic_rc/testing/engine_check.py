@@ -78,9 +78,9 @@ def check_engine(engine_type: type[Engine], new_place: Callable[[], str] | None 
         assert 0 not in rest.top(["fox"])[0][0], f"{name}: without must leave the sentence out"
         assert 0 in engine.top(["fox"])[0][0], f"{name}: without must not change the engine"
         plain = Engine.without(engine, [0])
-        for ours, other in zip(rest.top(_SENTENCES), plain.top(_SENTENCES), strict=True):
-            same = [part.tolist() for part in ours] == [part.tolist() for part in other]
-            assert same, f"{name}: without must score like an index of the remaining sentences"
+        for ours, theirs in zip(rest.top(_SENTENCES), plain.top(_SENTENCES), strict=True):
+            is_same = [array.tolist() for array in ours] == [array.tolist() for array in theirs]
+            assert is_same, f"{name}: without must score like an index of the remaining sentences"
     empty = make().index([])
     assert (empty.n_sentences, len(empty.top(["fox"]))) == (0, 1), f"{name}: an index may be empty"
     assert empty.best_constrained(["fox"], [["oak"]]).sentences.tolist() == [-1], (
@@ -108,11 +108,11 @@ def _check_searches(engine: Engine) -> None:
     assert types == (np.int64, np.float32), (
         f"{name}: sentences must be int64 and scores float32, got {types}"
     )
-    found = [(numbers.tolist(), scores) for numbers, scores in hits]
-    assert [sorted(numbers) for numbers, _ in found] == [[0, 2, 5], [], [1, 6], []], (
+    sentence_hits = [(numbers.tolist(), scores) for numbers, scores in hits]
+    assert [sorted(numbers) for numbers, _ in sentence_hits] == [[0, 2, 5], [], [1, 6], []], (
         f"{name}: other hits"
     )
-    for numbers, scores in found:
+    for numbers, scores in sentence_hits:
         pairs = list(zip((-scores).tolist(), numbers, strict=True))
         assert pairs == sorted(pairs), f"{name}: hits must go by descending score, then by number"
     assert len(engine.top(["fox den"], k=1).sentences) == 1, f"{name}: k limits the hits"
@@ -130,12 +130,14 @@ def _check_searches(engine: Engine) -> None:
         f"{name}: the best among all hits must be the best"
     )
     queries = [
-        f"{q} {option}" for q, own in zip(_QUESTIONS, _OPTIONS, strict=True) for option in own
+        f"{q} {option}"
+        for q, options in zip(_QUESTIONS, _OPTIONS, strict=True)
+        for option in options
     ]
     for number, score, query in zip(
         best.sentences.tolist(), best.scores.tolist(), queries, strict=True
     ):
-        score_of = dict(zip(*(part.tolist() for part in engine.top([query])[0]), strict=True))
+        score_of = dict(zip(*(array.tolist() for array in engine.top([query])[0]), strict=True))
         assert number < 0 or score_of[number] == score, (
             f"{name}: the score must belong to question and option"
         )
@@ -162,18 +164,20 @@ def _check_passages(engine: Engine) -> None:
     texts = " ".join(_SENTENCES[:3]), "An oak has leaves. A fox sleeps.", ""
     passages = [Passage(str(number), text) for number, text in enumerate(texts)]
     questions = [
-        Question(f"{number}", passage, text, tuple(map(Candidate, own)), None, Task.SINGLE_CHOICE)
-        for number, (passage, (text, own)) in enumerate(
+        Question(
+            f"{number}", passage, text, tuple(map(Candidate, options)), None, Task.SINGLE_CHOICE
+        )
+        for number, (passage, (text, options)) in enumerate(
             itertools.product(passages, zip(_QUESTIONS, _OPTIONS, strict=True))
         )
     ]
     ours, plain = engine.best_in_passages(questions), Engine.best_in_passages(engine, questions)
-    for part in ("sentences", "scores", "offsets"):
+    for attribute in ("sentences", "scores", "offsets"):
         message = (
             f"{engine.name}: the best sentences of passages must be those of an engine over each "
             "passage"
         )
-        assert getattr(ours, part).tolist() == getattr(plain, part).tolist(), message
+        assert getattr(ours, attribute).tolist() == getattr(plain, attribute).tolist(), message
     assert engine.n_sentences == len(_SENTENCES), (
         f"{engine.name}: searches of passages must not change the engine"
     )

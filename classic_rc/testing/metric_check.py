@@ -138,14 +138,14 @@ def _statistics(
         ]
         rows = metric.statistics(questions, predictions)
     else:
-        chosen = [
+        scores = [
             [
                 float((i if question.task.has_choices else c.text) in (gold or ()))
                 for i, c in _candidates(question)
             ]
             for question, gold in pairs
         ]
-        rows = metric.statistics_of_scores(questions, Scores.from_lists(chosen))
+        rows = metric.statistics_of_scores(questions, Scores.from_lists(scores))
     assert rows.shape[0] == len(questions), (
         f"{len(questions)} rows of statistics are due, got {rows.shape[0]}"
     )

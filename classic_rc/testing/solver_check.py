@@ -89,8 +89,10 @@ def _check_task(solver: Solver, dataset: Dataset, position_matters: bool) -> Non
     )
     assert repr(solver.get_params()) == before, "fitting and scoring must not change a parameter"
 
-    part = score_questions(solver, dataset[5:11])
-    assert _same(part, scores.take(range(5, 11))), "scoring a slice must equal slicing the scores"
+    of_slice = score_questions(solver, dataset[5:11])
+    assert _same(of_slice, scores.take(range(5, 11))), (
+        "scoring a slice must equal slicing the scores"
+    )
     assert len(score_questions(solver, [])) == 0, "scoring an empty list must return no scores"
     order = list(range(len(dataset)))
     random.Random(1).shuffle(order)
@@ -106,8 +108,10 @@ def _check_task(solver: Solver, dataset: Dataset, position_matters: bool) -> Non
         reversed_ = score_questions(
             solver, [replace(q, candidates=tuple(q.candidates)[::-1]) for q in dataset]
         )
-        same = all(np.array_equal(a[::-1], b) for a, b in zip(reversed_, scores, strict=True))
-        assert same, "permuting candidates must permute their scores"
+        is_permuted = all(
+            np.array_equal(a[::-1], b) for a, b in zip(reversed_, scores, strict=True)
+        )
+        assert is_permuted, "permuting candidates must permute their scores"
     # Classes defined in a notebook or a doctest cannot be pickled.
     if _is_importable(type(solver)):
         copy = pickle.loads(pickle.dumps(solver))
@@ -134,9 +138,9 @@ def _is_importable(cls: type) -> bool:
     return getattr(sys.modules.get(cls.__module__), cls.__qualname__, None) is cls
 
 
-def _same(one: Scores, other: Scores) -> bool:
+def _same(first: Scores, second: Scores) -> bool:
     return (
-        np.array_equal(one.values, other.values)
-        and np.array_equal(one.offsets, other.offsets)
-        and np.array_equal(one.evidence, other.evidence)
+        np.array_equal(first.values, second.values)
+        and np.array_equal(first.offsets, second.offsets)
+        and np.array_equal(first.evidence, second.evidence)
     )
