@@ -173,7 +173,7 @@ def fitting_readings(rows: Iterable[Written]) -> list[str]:
     return [
         reading
         for reading in READINGS
-        if explained and all(reading in found for found in explained)
+        if explained and all(reading in meanings for meanings in explained)
     ]
 
 
@@ -227,13 +227,13 @@ def decide_mixed_reading(
         return fitting[0]
     if not mixed:
         return None
-    named = [
+    candidates = [
         name for name in READINGS if name in fitting or any(name in row.meanings for row in strict)
     ]
     row = differing or next(
         (row for row in mixed if not row.meanings.keys() & mixed[0].meanings.keys()), mixed[0]
     )
-    raise ambiguity_error(row, named, field, option)
+    raise ambiguity_error(row, candidates, field, option)
 
 
 def ambiguity_error(row: Written, readings: Sequence[str], field: str, option: Option) -> DataError:
@@ -255,9 +255,10 @@ def ambiguity_error(row: Written, readings: Sequence[str], field: str, option: O
 
 
 def _describe_options(row: Written, reading: str) -> str:
-    named = sorted(row.meanings[reading])
+    positions = sorted(row.meanings[reading])
     return (
-        " and ".join(describe_value(row.texts[i]) for i in named[:3]) + ", …" * (len(named) > 3)
+        " and ".join(describe_value(row.texts[i]) for i in positions[:3])
+        + ", …" * (len(positions) > 3)
         or "none"
     )
 
@@ -286,19 +287,19 @@ def _conflict_error(
     """Return the error for rows that each have a reading, and not all the same."""
     possible = list(READINGS)
     for row in rows:
-        left = [reading for reading in possible if reading in row.meanings]
-        if row.meanings and not left:
+        remaining = [reading for reading in possible if reading in row.meanings]
+        if row.meanings and not remaining:
             break
-        possible = left or possible
+        possible = remaining or possible
     counts = {
         reading: sum(row.n_alike for row in rows if reading in row.meanings) for reading in READINGS
     }
     n_rows = sum(row.n_alike for row in rows)
-    named = sorted(
+    usable = sorted(
         (reading for reading in READINGS if counts[reading]), key=lambda reading: -counts[reading]
     )
     choices = " or ".join(
-        f"{option.choose(reading)} ({counts[reading]:,} of {n_rows:,} rows)" for reading in named
+        f"{option.choose(reading)} ({counts[reading]:,} of {n_rows:,} rows)" for reading in usable
     )
     return row.node.error(
         f"{field} does not fit the coding of earlier rows",
@@ -357,12 +358,12 @@ def _match_label(
     value: Any, labels: Sequence[str], texts: Sequence[str], expected: str, *, is_text: bool = False
 ) -> int:
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    said = f"{value:g}" if is_number else value
-    if isinstance(said, str):
+    text = f"{value:g}" if is_number else value
+    if isinstance(text, str):
         bare = bare_labels(tuple(map(str, labels)))
-        if not is_text and (label := bare_label(said)) in bare:
+        if not is_text and (label := bare_label(text)) in bare:
             return bare.index(label)
-        if (parts := split_label(said)) and parts[0] in bare:
+        if (parts := split_label(text)) and parts[0] in bare:
             position = bare.index(parts[0])
             if position in TextLadder(texts).find(parts[1]):
                 return position
@@ -382,10 +383,10 @@ def match_text(value: Any, options: TextLadder) -> list[int]:
         written = [value]
     else:
         return []
-    found = {position for text in written for position in options.find(text)}
-    if not found and (word := _SAME_WORDS.get(written[0].strip().casefold())):
-        found = set(options.find(word))
-    return sorted(found)
+    positions = {position for text in written for position in options.find(text)}
+    if not positions and (word := _SAME_WORDS.get(written[0].strip().casefold())):
+        positions = set(options.find(word))
+    return sorted(positions)
 
 
 def _is_flag(value: Any) -> bool:

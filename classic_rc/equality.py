@@ -78,29 +78,29 @@ class TextLadder:
         >>> TextLadder(["Aa", "AA", "aa"]).find("aa"), TextLadder(["Aa", "AA"]).find("aa.")
         ([2], [0, 1])
         """
-        same = [i for i, other in enumerate(self.texts) if other == text]
-        if same:
-            return same
+        matching = [i for i, candidate in enumerate(self.texts) if candidate == text]
+        if matching:
+            return matching
         folded = folded_text(text)
-        near = [i for i, other in enumerate(self._folded) if other == folded]
+        near = [i for i, candidate in enumerate(self._folded) if candidate == folded]
         for form in _RUNGS if len(near) > 1 else ():
-            same = [i for i in near if form(self.texts[i]) == form(text)]
-            if same:
-                return same
+            matching = [i for i in near if form(self.texts[i]) == form(text)]
+            if matching:
+                return matching
         return near
 
     def order(self, texts: Iterable[str]) -> list[int] | None:
         """Return the position here of each of some texts; None unless they are these texts in any
         order. Equal texts keep their order.
         """
-        left = list(range(len(self.texts)))
+        remaining = list(range(len(self.texts)))
         order = []
         for text in texts:
-            found = TextLadder([self.texts[i] for i in left]).find(text)
-            if not found or len({self.texts[left[i]] for i in found}) > 1:
+            matching = TextLadder([self.texts[i] for i in remaining]).find(text)
+            if not matching or len({self.texts[remaining[i]] for i in matching}) > 1:
                 return None
-            order.append(left.pop(found[0]))
-        return None if left else order
+            order.append(remaining.pop(matching[0]))
+        return None if remaining else order
 
 
 def option_forms(texts: Sequence[str]) -> list[str]:

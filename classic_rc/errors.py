@@ -130,14 +130,16 @@ def _find_place(error: BaseException, owners: Iterable[type]) -> str:
     import inspect
     import traceback
 
-    found = [
+    members = [
         (name, inspect.unwrap(getattr(f, "__func__", f)))
         for o in owners
         for name, f in inspect.getmembers(o)
     ]
-    methods = [(name, method.__code__) for name, method in found if inspect.isfunction(method)]
+    methods = [(name, method.__code__) for name, method in members if inspect.isfunction(method)]
     package = os.path.dirname(__file__)
-    methods = [of for of in methods if not of[1].co_filename.startswith(package)] or methods
+    methods = [
+        method for method in methods if not method[1].co_filename.startswith(package)
+    ] or methods
     files = {code.co_filename for _, code in methods}
     ran = [
         (f.filename, f.lineno)
@@ -145,8 +147,10 @@ def _find_place(error: BaseException, owners: Iterable[type]) -> str:
         if f.filename in files
     ]
     if not ran:
-        wanted = getattr(error, "field", None)
-        code = max(methods, key=lambda of: (of[0] == wanted, of[0] == "score_candidates"))[1]
+        method_name = getattr(error, "field", None)
+        code = max(
+            methods, key=lambda method: (method[0] == method_name, method[0] == "score_candidates")
+        )[1]
         ran = [(code.co_filename, code.co_firstlineno)]
     file, line = ran[-1]
     return f"{file.removeprefix(os.getcwd() + os.sep)}, line {line}"
@@ -199,14 +203,14 @@ class DataError(ClassicRCError):
         self.problem, self.source, self.where, self.field = problem, source, where, field
         self.found, self.expected, self.hint, self.question = found, expected, hint, question
         place = ", ".join(
-            part for part in (source, where, f"field {field!r}" if field else None) if part
+            text for text in (source, where, f"field {field!r}" if field else None) if text
         )
         facts = ", ".join(
             f"{label} {value}"
             for label, value in (("found", found), ("expected", expected))
             if value
         )
-        message = ": ".join(part for part in (place, problem, facts) if part)
+        message = ": ".join(text for text in (place, problem, facts) if text)
         super().__init__(f"{message}. {hint}" if hint else message)
 
     @property
@@ -221,8 +225,8 @@ class DataError(ClassicRCError):
     def place(self) -> str:
         """The source, the place in it and the question, if they are known."""
         question = f"question {self.question}" if self.question else None
-        parts = (self.source, self.where, question if question != self.where else None)
-        return ", ".join(part for part in parts if part)
+        texts = (self.source, self.where, question if question != self.where else None)
+        return ", ".join(text for text in texts if text)
 
     @property
     def line(self) -> int | None:
@@ -277,9 +281,9 @@ def wrong_value(name: str, value: Any, expected: str, owner: str = "") -> UsageE
     >>> print(wrong_value("k", 0, "a positive whole number"))
     k must be a positive whole number, got 0
     """
-    shown = f"{name} of {owner}" if owner else name
+    subject = f"{name} of {owner}" if owner else name
     return UsageError(
-        f"{shown} must be {expected}, got {value!r}",
+        f"{subject} must be {expected}, got {value!r}",
         field=name,
         found=str(value),
         expected=expected,
@@ -289,7 +293,7 @@ def wrong_value(name: str, value: Any, expected: str, owner: str = "") -> UsageE
 _MAX_SHOWN_NAMES = 30
 
 
-def unknown_name(kind: str, name: str, known: Iterable[str]) -> UsageError:
+def unknown_name(kind: str, name: str, known_names: Iterable[str]) -> UsageError:
     """Return the error for a name that is not in a registry, with the closest known names.
 
     Examples
@@ -297,16 +301,18 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> UsageError:
     >>> print(unknown_name("solver", "slidingwindow", ["random", "sliding-window"]))
     unknown solver 'slidingwindow': did you mean 'sliding-window'?
     """
-    names = {known_name.lower(): known_name for known_name in sorted(known)}
+    names = {known_name.lower(): known_name for known_name in sorted(known_names)}
     near = [
         names[match] for match in difflib.get_close_matches(name.lower(), names, n=3, cutoff=0.6)
     ]
     if near:
         advice = f"did you mean {' or '.join(map(repr, near))}?"
     else:
-        shown = list(names.values())
-        more = f" and {len(shown) - _MAX_SHOWN_NAMES} more" if len(shown) > _MAX_SHOWN_NAMES else ""
-        advice = f"choose from {', '.join(shown[:_MAX_SHOWN_NAMES])}{more}"
+        listed = list(names.values())
+        more = (
+            f" and {len(listed) - _MAX_SHOWN_NAMES} more" if len(listed) > _MAX_SHOWN_NAMES else ""
+        )
+        advice = f"choose from {', '.join(listed[:_MAX_SHOWN_NAMES])}{more}"
     expected = ", ".join(near or names.values())
     return UsageError(
         f"unknown {kind} {name!r}: {advice}", field=kind, found=name, expected=expected

@@ -29,13 +29,13 @@ _Digest = TypeVar("_Digest")
 
 def _computed_once(digest: Callable[[Dataset], _Digest]) -> Callable[[Dataset], _Digest]:
     """Keep the digest of each dataset: every row's signature and every saved record has it."""
-    known: WeakKeyDictionary[Dataset, _Digest] = WeakKeyDictionary()
+    digests: WeakKeyDictionary[Dataset, _Digest] = WeakKeyDictionary()
 
     @wraps(digest)
     def look_up(dataset: Dataset) -> _Digest:
-        if dataset not in known:
-            known[dataset] = digest(dataset)
-        return known[dataset]
+        if dataset not in digests:
+            digests[dataset] = digest(dataset)
+        return digests[dataset]
 
     return look_up
 

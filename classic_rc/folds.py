@@ -95,35 +95,35 @@ class FoldPlan:
             for k in range(min(self.n_folds, n_groups))
         ]
 
-    def folds_apart(self, train: Dataset, asked: Dataset) -> Folds | None:
-        """Return the folds of `asked`, each with the positions in `train` of what it has nothing in
-        common with.
+    def folds_apart(self, train: Dataset, dataset: Dataset) -> Folds | None:
+        """Return the folds of `dataset`, each with the positions in `train` of what it has nothing
+        in common with.
 
         None if the datasets, which may be equal or overlap, do not overlap (:func:`find_overlap`).
         """
-        known = _folds_apart_of_dataset.setdefault(asked, {})
+        folds_of_pair = _folds_apart_of_dataset.setdefault(dataset, {})
         key = self, train.fingerprint
-        if key not in known:
-            known[key] = self._find_folds_apart(train, asked)
-        return known[key]
+        if key not in folds_of_pair:
+            folds_of_pair[key] = self._find_folds_apart(train, dataset)
+        return folds_of_pair[key]
 
-    def _find_folds_apart(self, train: Dataset, asked: Dataset) -> Folds | None:
-        if train.fingerprint == asked.fingerprint:
-            return self.folds(asked)
-        if not find_overlap(train, asked):
+    def _find_folds_apart(self, train: Dataset, dataset: Dataset) -> Folds | None:
+        if train.fingerprint == dataset.fingerprint:
+            return self.folds(dataset)
+        if not find_overlap(train, dataset):
             return None
         folds = []
-        for _, own in self.folds(asked):
-            part = replace(
-                asked, questions=[asked[i] for i in own.tolist()], read_with=None, parts=()
+        for _, fold in self.folds(dataset):
+            fold_dataset = replace(
+                dataset, questions=[dataset[i] for i in fold.tolist()], read_with=None, parts=()
             )
-            shared = find_overlap(train, part).affected
+            shared = find_overlap(train, fold_dataset).affected
             folds.append(
                 (
                     np.array(
                         [i for i, q in enumerate(train) if q.id not in shared], dtype=np.int64
                     ),
-                    own,
+                    fold,
                 )
             )
         return folds
@@ -134,10 +134,10 @@ class FoldPlan:
             questions = questions.questions
         if not isinstance(questions, Dataset):
             return self._find_groups(questions)
-        known = _groups_of_dataset.setdefault(questions, {})
-        if self not in known:
-            known[self] = self._find_groups(questions)
-        return known[self]
+        groups_of_plan = _groups_of_dataset.setdefault(questions, {})
+        if self not in groups_of_plan:
+            groups_of_plan[self] = self._find_groups(questions)
+        return groups_of_plan[self]
 
     def _find_groups(self, questions: Sequence[Question]) -> FoldGroups:
         equal = passage_groups(questions, self.group)
@@ -226,20 +226,20 @@ class Overlap:
         return bool(self.affected)
 
 
-def find_overlap(dataset: Dataset, other: Dataset) -> Overlap:
-    """Find the part of `dataset` that is also in `other`.
+def find_overlap(dataset: Dataset, reference: Dataset) -> Overlap:
+    """Find the part of `dataset` that is also in `reference`.
 
-    A passage is shared if it equals a passage of `other` except for case and white space, or is a
-    near duplicate (:mod:`classic_rc.near_duplicates`). A question is shared if `other` has its
-    words and options, and these identify it as for folds (:class:`FoldPlan`); or if neither has a
-    passage, its words.
+    A passage is shared if it equals a passage of `reference` except for case and white space, or
+    is a near duplicate (:mod:`classic_rc.near_duplicates`). A question is shared if `reference` has
+    its words and options, and these identify it as for folds (:class:`FoldPlan`); or if neither has
+    a passage, its words.
     """
-    shared = {id(passage) for passage in shared_passages(dataset, other)}
-    keys = _repeatable_keys([*dataset, *other])
-    other_keys = set(keys[len(dataset) :]) - {None}
-    repeated = {q.id for q, key in zip(dataset, keys, strict=False) if key in other_keys}
-    known = {folded_text(question.text) for question in _without_passage(other)}
-    repeated |= {q.id for q in _without_passage(dataset) if folded_text(q.text) in known}
+    shared = {id(passage) for passage in shared_passages(dataset, reference)}
+    keys = _repeatable_keys([*dataset, *reference])
+    reference_keys = set(keys[len(dataset) :]) - {None}
+    repeated = {q.id for q, key in zip(dataset, keys, strict=False) if key in reference_keys}
+    reference_texts = {folded_text(question.text) for question in _without_passage(reference)}
+    repeated |= {q.id for q in _without_passage(dataset) if folded_text(q.text) in reference_texts}
     affected = repeated | {q.id for q in dataset if id(q.passage) in shared}
     return Overlap(len(shared), len(repeated), frozenset(affected))
 
@@ -257,18 +257,18 @@ def copied_questions(dataset: Dataset, train: Dataset) -> NDArray[np.bool_]:
     return np.array([question.id in affected for question in dataset], dtype=np.bool_)
 
 
-def drop_overlap_with(dataset: Dataset, other: Dataset) -> Dataset:
-    """Return `dataset` without the questions that, or whose passages, are also in `other`."""
-    shared = find_overlap(dataset, other)
+def drop_overlap_with(dataset: Dataset, reference: Dataset) -> Dataset:
+    """Return `dataset` without the questions that, or whose passages, are also in `reference`."""
+    shared = find_overlap(dataset, reference)
     if not shared:
         return dataset
     rest = dataset.filter(lambda q: q.id not in shared.affected)
     if not len(rest):
         raise UsageError(
-            f"nothing is left of {dataset.name} after removing its overlap with {other.name}",
+            f"nothing is left of {dataset.name} after removing its overlap with {reference.name}",
             field="dataset",
             found=dataset.name,
-            expected=f"questions that are not in {other.name}",
+            expected=f"questions that are not in {reference.name}",
         )
     return rest
 
@@ -277,13 +277,13 @@ def _meta_values(questions: Sequence[Question], field: str) -> list[str | None]:
     """Return each question's value of a field, None if it has none."""
     values = [q.meta_value(field) for q in questions]
     if len(values) and all(value is None for value in values):
-        known = {key for q in questions for key in (*q.passage.meta, *q.meta)}
-        if not known:
+        keys = {key for q in questions for key in (*q.passage.meta, *q.meta)}
+        if not keys:
             message = f"the questions have no meta to group by {field!r}"
             raise UsageError(
                 message, field="meta key", found=field, expected="a key of the questions' meta"
             )
-        raise unknown_name("meta key", field, known)
+        raise unknown_name("meta key", field, keys)
     return [None if value is None else str(value) for value in values]
 
 
@@ -291,38 +291,38 @@ def merge_groups(groups: NDArray[np.int64], values: Sequence[Hashable | None]) -
     """Join the groups that share a value; a joined group is ordered by the smallest of its
     groups.
     """
-    least = list(range(int(groups.max(initial=-1)) + 1))
+    parent = list(range(int(groups.max(initial=-1)) + 1))
 
     def root(group: int) -> int:
-        while least[group] != group:
+        while parent[group] != group:
             # path halving keeps the chains of this union-find short
-            least[group] = least[least[group]]
-            group = least[group]
+            parent[group] = parent[parent[group]]
+            group = parent[group]
         return group
 
     first: dict[Hashable, int] = {}
     for group, value in zip(groups.tolist(), values, strict=True):
         if value is not None:
-            one, other = root(group), root(first.setdefault(value, group))
-            least[max(one, other)] = min(one, other)
-    roots = np.array([root(group) for group in range(len(least))], dtype=np.int64)
+            first_root, second_root = root(group), root(first.setdefault(value, group))
+            parent[max(first_root, second_root)] = min(first_root, second_root)
+    roots = np.array([root(group) for group in range(len(parent))], dtype=np.int64)
     return np.unique(roots[groups], return_inverse=True)[1].reshape(-1)
 
 
-def shared_passages(dataset: Dataset, other: Dataset) -> list[Passage]:
-    """Return the passages of `dataset` that are equal to a passage of `other`, or near
+def shared_passages(dataset: Dataset, reference: Dataset) -> list[Passage]:
+    """Return the passages of `dataset` that are equal to a passage of `reference`, or near
     duplicates of one.
     """
-    texts = {normalised_text(passage.text) for passage in other.passages} - {""}
+    texts = {normalised_text(passage.text) for passage in reference.passages} - {""}
     near = similar_texts(
-        [p.text for p in dataset.passages], [p.text for p in other.passages]
+        [p.text for p in dataset.passages], [p.text for p in reference.passages]
     ).pairs[:, 0]
-    found = set(near.tolist())
+    near_positions = set(near.tolist())
     passages = enumerate(dataset.passages)
     return [
         p
         for i, p in passages
-        if p.text.strip() and (i in found or normalised_text(p.text) in texts)
+        if p.text.strip() and (i in near_positions or normalised_text(p.text) in texts)
     ]
 
 
@@ -359,20 +359,22 @@ def _repeatable_keys(questions: Sequence[Question]) -> list[Hashable | None]:
     ]
     texts_of: dict[tuple[str, ...], set[str]] = {}
     passages_of: dict[tuple[str, ...], set[str]] = {}
-    for question, text, own in zip(questions, texts, options, strict=True):
-        if own is not None:
-            texts_of.setdefault(own, set()).add(text)
-            passages_of.setdefault(own, set()).add(normalised_text(question.passage.text))
+    for question, text, question_options in zip(questions, texts, options, strict=True):
+        if question_options is not None:
+            texts_of.setdefault(question_options, set()).add(text)
+            passages_of.setdefault(question_options, set()).add(
+                normalised_text(question.passage.text)
+            )
     n_passages = len({id(q.passage) for q in questions if q.task.has_choices})
-    most = max(2, _COMMON_SHARE * n_passages)
+    max_passages = max(2, _COMMON_SHARE * n_passages)
     return [
-        (text, own)
-        if own is not None
+        (text, question_options)
+        if question_options is not None
         and text in specific
-        and len(texts_of[own]) == 1
-        and len(passages_of[own]) <= most
+        and len(texts_of[question_options]) == 1
+        and len(passages_of[question_options]) <= max_passages
         else None
-        for text, own in zip(texts, options, strict=True)
+        for text, question_options in zip(texts, options, strict=True)
     ]
 
 
@@ -387,7 +389,7 @@ def _starts_of_options(question: Question) -> tuple[str, ...] | None:
 def _repeated(texts: Iterable[str]) -> set[str]:
     """Return the texts that occur more than once."""
     seen: set[str] = set()
-    again: set[str] = set()
+    repeated: set[str] = set()
     for text in texts:
-        (again if text in seen else seen).add(text)
-    return again
+        (repeated if text in seen else seen).add(text)
+    return repeated

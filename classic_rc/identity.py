@@ -72,8 +72,8 @@ def identify(
     code, plugins = _LocalCode(), {}
     if solver is not None and solver["params"] is None:
         raise _unidentified(solver["spec"], "a parameter is an object in memory")
-    named: list[tuple[Registry[Any], Any]]
-    named = [(READERS, reader), *((METRICS, metric) for metric in metrics)]
+    registered: list[tuple[Registry[Any], Any]]
+    registered = [(READERS, reader), *((METRICS, metric) for metric in metrics)]
     for plain in _solvers_in(solver):
         if "code" in plain:
             if not (path := find(plain["code"])):
@@ -82,8 +82,8 @@ def identify(
         elif "solver" not in plain:
             code.add(_file_of_class(plain["class"]))
         for name in (plain.get("solver"), *plain.get("runs", ()), *plain["params"].values()):
-            named += [(SOLVERS, name), (ENGINES, name)]
-    for registry, name in named:
+            registered += [(SOLVERS, name), (ENGINES, name)]
+    for registry, name in registered:
         is_entry = isinstance(name, str) and name in registry
         if is_entry and (package := registry.package_of(name)) is not None:
             plugins[name] = package
@@ -123,13 +123,13 @@ def _own_packages() -> dict[str, str]:
         required = metadata.requires("classic_rc") or []
     except metadata.PackageNotFoundError:
         required = _REQUIRED
-    found: dict[str, str] = {}
+    versions: dict[str, str] = {}
     for line in required:
         name = re.split(r"[^\w.-]", line, maxsplit=1)[0]
         is_numeric = "extra ==" not in line or _NUMERIC_EXTRAS.search(line)
         if is_numeric and name not in _ONLY_SHOWN:
-            found |= _installed(name)
-    return found
+            versions |= _installed(name)
+    return versions
 
 
 def _unidentified(what: str, reason: str) -> UnidentifiedCodeError:
@@ -236,10 +236,10 @@ def _find_top(name: str, folders: list[str]) -> ModuleSpec | None:
     file.
     """
     try:
-        found = find_spec(name)
+        spec = find_spec(name)
     except (ImportError, ValueError):  # `__main__`, and modules that were made by hand, have none
-        found = None
-    return found or PathFinder.find_spec(name, folders)
+        spec = None
+    return spec or PathFinder.find_spec(name, folders)
 
 
 @cache
@@ -295,10 +295,10 @@ def _strip(node: Any) -> Iterator[tuple[int, str]]:
             and "TYPE_CHECKING" in ast.unparse(node.test)
         )
         for statement in body:
-            found = list(_strip(statement))
+            imports = list(_strip(statement))
             if isinstance(statement, ast.Import):
-                found += [(0, alias.name) for alias in statement.names]
+                imports += [(0, alias.name) for alias in statement.names]
             elif isinstance(statement, ast.ImportFrom):
                 base = f"{statement.module}." if statement.module else ""
-                found += [(statement.level, base + alias.name) for alias in statement.names]
-            yield from () if is_typing else found
+                imports += [(statement.level, base + alias.name) for alias in statement.names]
+            yield from () if is_typing else imports

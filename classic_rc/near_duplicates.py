@@ -120,12 +120,12 @@ def similar_texts(texts: Sequence[str], others: Sequence[str] | None = None) -> 
     ([[0, 1]], [0.86])
     """
     key = _hash_texts(texts), None if others is None else _hash_texts(others)
-    found = _recent_pairs.get(key)
-    if found is None:
-        found = _recent_pairs[key] = _find_pairs(texts, others)
+    similar = _recent_pairs.get(key)
+    if similar is None:
+        similar = _recent_pairs[key] = _find_pairs(texts, others)
         while len(_recent_pairs) > _MAX_RECENT:
             _recent_pairs.pop(next(iter(_recent_pairs)), None)
-    return found
+    return similar
 
 
 def first_equal(texts: Sequence[str]) -> NDArray[np.int64]:
@@ -157,31 +157,34 @@ def _find_pairs(texts: Sequence[str], others: Sequence[str] | None) -> SimilarTe
     collection = _Collection(map(without_speakers, chain(texts, others or ())))
     n_texts, original = len(texts), collection.original
     if others is None:
-        every = np.ones(n_texts, dtype=bool)
-        first, second, similarity = collection.pairs(every, every)
+        everywhere = np.ones(n_texts, dtype=bool)
+        first, second, similarity = collection.pairs(everywhere, everywhere)
         copies = np.flatnonzero(original != np.arange(len(original)))
         first, second = np.concatenate([first, original[copies]]), np.concatenate([second, copies])
     else:
         here, there = np.zeros((2, len(original)), dtype=bool)
         here[original[:n_texts]] = there[original[n_texts:]] = True
-        one, two, similarity = collection.pairs(here, there)
-        both = np.flatnonzero(here & there)
-        left, right = np.concatenate([one, two, both]), np.concatenate([two, one, both])
-        similarity = _extend(np.concatenate([similarity, similarity]), len(left))
-        across = np.flatnonzero(here[left] & there[right])
-        order = across[np.argsort(left[across], kind="stable")]
-        left, right = left[order], right[order]
+        first_texts, second_texts, similarity = collection.pairs(here, there)
+        shared = np.flatnonzero(here & there)
+        firsts, seconds = (
+            np.concatenate([first_texts, second_texts, shared]),
+            np.concatenate([second_texts, first_texts, shared]),
+        )
+        similarity = _extend(np.concatenate([similarity, similarity]), len(firsts))
+        across = np.flatnonzero(here[firsts] & there[seconds])
+        order = across[np.argsort(firsts[across], kind="stable")]
+        firsts, seconds = firsts[order], seconds[order]
         # Each text of `texts` gets the pairs of its original; of equal texts in `others` the first
         # is named.
         starts, ends = (
-            np.searchsorted(left, original[:n_texts]),
-            np.searchsorted(left, original[:n_texts], "right"),
+            np.searchsorted(firsts, original[:n_texts]),
+            np.searchsorted(firsts, original[:n_texts], "right"),
         )
-        named = np.full(len(original), -1)
-        named[original[n_texts:][::-1]] = np.arange(len(original) - n_texts)[::-1]
+        first_of_original = np.full(len(original), -1)
+        first_of_original[original[n_texts:][::-1]] = np.arange(len(original) - n_texts)[::-1]
         first = np.repeat(np.arange(n_texts), ends - starts)
         places = ragged_indices(starts, ends - starts)
-        second, similarity = named[right[places]], similarity[order][places]
+        second, similarity = first_of_original[seconds[places]], similarity[order][places]
     order = np.lexsort((second, first))
     pairs = np.stack([first, second], axis=1)[order].astype(np.int64)
     similarity = _extend(similarity, len(pairs))[order]
@@ -277,13 +280,15 @@ class _Collection:
         original[order] = order[first]
         copies = np.flatnonzero((original != np.arange(n_texts)) & (self.lengths > 0))
         for block in runs_of(self.lengths[copies], _BLOCK_TOKENS):
-            part = copies[slice(*block)]
-            counts = self.lengths[part]
-            own = self.tokens[ragged_indices(self.offsets[part], counts)]
-            same = own == self.tokens[ragged_indices(self.offsets[original[part]], counts)]
+            block_copies = copies[slice(*block)]
+            counts = self.lengths[block_copies]
+            tokens = self.tokens[ragged_indices(self.offsets[block_copies], counts)]
+            is_equal = (
+                tokens == self.tokens[ragged_indices(self.offsets[original[block_copies]], counts)]
+            )
             # equal hashes of different texts
-            wrong = np.add.reduceat(~same, offsets_of(counts)[:-1]) > 0
-            original[part[wrong]] = part[wrong]
+            wrong = np.add.reduceat(~is_equal, offsets_of(counts)[:-1]) > 0
+            original[block_copies[wrong]] = block_copies[wrong]
         return original, order
 
     def pairs(self, here: NDArray[np.bool_], there: NDArray[np.bool_]) -> _Found:
@@ -292,15 +297,17 @@ class _Collection:
         `here` and `there` are flags of shape (n_texts,). One text of a pair has the first flag and
         the other text the second one.
         """
-        found = [self._bag_pairs(here, there)]
-        for one, two in self._candidates(here, there):
-            for block in runs_of(self.lengths[one] + self.lengths[two], _BLOCK_TOKENS):
-                found.append(self._verify(one[slice(*block)], two[slice(*block)]))
-        first, second, similarity = (np.concatenate(of) for of in zip(*found, strict=True))
+        results = [self._bag_pairs(here, there)]
+        for shorter, longer in self._candidates(here, there):
+            for block in runs_of(self.lengths[shorter] + self.lengths[longer], _BLOCK_TOKENS):
+                results.append(self._verify(shorter[slice(*block)], longer[slice(*block)]))
+        first, second, similarity = (
+            np.concatenate(arrays) for arrays in zip(*results, strict=True)
+        )
         codes = first * len(self.lengths) + second
         order = np.lexsort((-similarity, codes))  # short texts can be found twice
-        kept = order[run_starts(codes[order])]
-        return first[kept], second[kept], similarity[kept]
+        unique = order[run_starts(codes[order])]
+        return first[unique], second[unique], similarity[unique]
 
     def _verify(self, shorter: NDArray[np.int64], longer: NDArray[np.int64]) -> _Found:
         """Return the pairs that are near duplicates by their n-grams."""
@@ -335,7 +342,7 @@ class _Collection:
         offsets = offsets_of(self.lengths[texts])
         words = self.tokens[ragged_indices(self.offsets[texts], self.lengths[texts])]
         sizes = self.lengths[texts]
-        one, two, shared = overlapping_bags(
+        left_rows, right_rows, shared = overlapping_bags(
             words,
             offsets,
             least_shared(sizes, SHORT_SHARE),
@@ -343,13 +350,22 @@ class _Collection:
             there=there[texts],
             part_share=LENGTH_RATIO,
         )
-        shorter, longer = np.minimum(sizes[one], sizes[two]), np.maximum(sizes[one], sizes[two])
-        similar = (shorter < MIN_TOKENS) & are_similar_words(words, offsets, one, two, shared)
-        one, two, share = one[similar], two[similar], (shared / longer)[similar]
+        shorter, longer = (
+            np.minimum(sizes[left_rows], sizes[right_rows]),
+            np.maximum(sizes[left_rows], sizes[right_rows]),
+        )
+        similar = (shorter < MIN_TOKENS) & are_similar_words(
+            words, offsets, left_rows, right_rows, shared
+        )
+        left_rows, right_rows, share = (
+            left_rows[similar],
+            right_rows[similar],
+            (shared / longer)[similar],
+        )
         stops = stop_words("smart")
         is_content = np.array([word not in stops for word in self.vocabulary], dtype=np.float64)
-        content = shared_weight(words, offsets, one, two, is_content) >= _CONTENT_WORDS
-        pairs = np.stack([texts[one], texts[two]])[:, content]
+        content = shared_weight(words, offsets, left_rows, right_rows, is_content) >= _CONTENT_WORDS
+        pairs = np.stack([texts[left_rows], texts[right_rows]])[:, content]
         return pairs[0], pairs[1], share[content]
 
     def _candidates(
@@ -365,13 +381,17 @@ class _Collection:
         rate = min(1.0, _MOST_GRAMS / max(int(self.lengths[texts].sum()), 1))
         rows, keys = self._repeated_grams(texts, here, there, rate)
 
-        def fits(one: NDArray[np.int32], two: NDArray[np.int32]) -> NDArray[np.bool_]:
-            a, b = texts[one], texts[two]
+        def fits(
+            first_rows: NDArray[np.int32], second_rows: NDArray[np.int32]
+        ) -> NDArray[np.bool_]:
+            a, b = texts[first_rows], texts[second_rows]
             return np.asarray((here[a] & there[b]) | (here[b] & there[a]))
 
-        for one, two, shared in pairs_with_equal_keys(rows, keys, len(texts), _NEIGHBOURS, fits):
+        for first_rows, second_rows, shared in pairs_with_equal_keys(
+            rows, keys, len(texts), _NEIGHBOURS, fits
+        ):
             likely = shared >= _CANDIDATE_GRAMS
-            yield texts[one[likely]], texts[two[likely]]
+            yield texts[first_rows[likely]], texts[second_rows[likely]]
 
     def _repeated_grams(
         self,
@@ -398,13 +418,13 @@ class _Collection:
             for block in runs_of(self.lengths[texts[rows]], _BLOCK_TOKENS):
                 block_rows = rows[slice(*block)]
                 hashes, text = self._gram_hashes(texts[block_rows], _CANDIDATE_ORDER)
-                kept = hashes <= limit
+                is_sampled = hashes <= limit
                 if side == 0:
-                    is_needed[hashes[kept] >> shift] = True
+                    is_needed[hashes[is_sampled] >> shift] = True
                 else:
-                    kept &= is_needed[hashes >> shift]
-                row = block_rows[text[kept]].astype(np.uint64)
-                cells.append((hashes[kept] & ~row_mask) | row)
+                    is_sampled &= is_needed[hashes >> shift]
+                row = block_rows[text[is_sampled]].astype(np.uint64)
+                cells.append((hashes[is_sampled] & ~row_mask) | row)
         packed = distinct(np.concatenate(cells))
         keys = packed & ~row_mask
         equal = keys[1:] == keys[:-1]
@@ -427,14 +447,14 @@ class _Collection:
         return mix(hashes), text
 
     def _shared_grams(
-        self, one: NDArray[np.int64], two: NDArray[np.int64], order: int
+        self, first: NDArray[np.int64], second: NDArray[np.int64], order: int
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
         """Return how many distinct n-grams each pair shares, and how many the text with fewer and
         with more has.
 
         N-grams are equal if their 64-bit hashes are.
         """
-        texts, row = np.unique(np.concatenate([one, two]), return_inverse=True)
+        texts, row = np.unique(np.concatenate([first, second]), return_inverse=True)
         hashes, text = self._gram_hashes(texts, order)
         by_hash = np.argsort(hashes)
         grams = np.empty(len(hashes), dtype=np.int64)
@@ -461,8 +481,8 @@ def _gram_starts(
 def are_similar_words(
     words: NDArray[np.integer],
     offsets: NDArray[np.int64],
-    one: NDArray[np.int64],
-    two: NDArray[np.int64],
+    first: NDArray[np.int64],
+    second: NDArray[np.int64],
     shared: NDArray[np.int64],
 ) -> NDArray[np.bool_]:
     """Return for each pair of short texts whether they have most words in common, or one is a part
@@ -472,17 +492,20 @@ def are_similar_words(
     (:func:`classic_rc.kernels.bags.shared_words`).
     """
     sizes = np.diff(offsets)
-    shorter, longer = np.minimum(sizes[one], sizes[two]), np.maximum(sizes[one], sizes[two])
+    shorter, longer = (
+        np.minimum(sizes[first], sizes[second]),
+        np.maximum(sizes[first], sizes[second]),
+    )
     similar = shared >= SHORT_SHARE * longer
     for i in np.flatnonzero(
         ~similar & (shared == shorter) & (shorter >= LENGTH_RATIO * longer)
     ).tolist():
-        inner, outer = sorted((int(one[i]), int(two[i])), key=lambda text: sizes[text])
-        part, whole = (words[offsets[t] : offsets[t + 1]] for t in (inner, outer))
+        inner, outer = sorted((int(first[i]), int(second[i])), key=lambda text: sizes[text])
+        inner_words, outer_words = (words[offsets[t] : offsets[t + 1]] for t in (inner, outer))
         windows = (
-            np.lib.stride_tricks.sliding_window_view(whole, len(part))
-            if len(part)
-            else whole[:, None]
+            np.lib.stride_tricks.sliding_window_view(outer_words, len(inner_words))
+            if len(inner_words)
+            else outer_words[:, None]
         )
-        similar[i] = bool((windows == part).all(axis=1).any())
+        similar[i] = bool((windows == inner_words).all(axis=1).any())
     return similar

@@ -65,16 +65,16 @@ def cut_labels(texts: Sequence[str]) -> CutOptions | Literal["some"] | None:
     # A look at two of them is enough for nearly all questions without labels.
     if not any(map(_LABELLED.match, (*texts[:1], *texts[-1:]))):
         return None
-    found = [match for match in map(_LABELLED.match, texts) if match]
-    labels = [bare_label(match[1] or match[2]).upper() for match in found]
-    cut, n = [match[3] for match in found], len(texts)
+    matches = [match for match in map(_LABELLED.match, texts) if match]
+    labels = [bare_label(match[1] or match[2]).upper() for match in matches]
+    cut, n = [match[3] for match in matches], len(texts)
     counts = (LETTERS[:n], range(1, n + 1), range(n))
     fits = any(set(labels) <= set(map(str, count)) for count in counts)
-    if n < 2 or len(set(labels)) < len(labels) or not (fits or all(match[1] for match in found)):
+    if n < 2 or len(set(labels)) < len(labels) or not (fits or all(match[1] for match in matches)):
         return None
-    if len(found) < n:
+    if len(matches) < n:
         return "some"
-    is_certain = all(match[1] for match in found) or len(set(cut)) == n
+    is_certain = all(match[1] for match in matches) or len(set(cut)) == n
     return CutOptions(labels, cut) if is_certain else None
 
 

@@ -126,7 +126,7 @@ class Parameter:
             return changed
         parts = value.split(self.joined_by)
         return self.joined_by.join(
-            change(part) if self.names_file(part) else part for part in parts
+            change(path) if self.names_file(path) else path for path in parts
         )
 
     def documented(self, name: str, annotation: str) -> str:
@@ -145,7 +145,7 @@ class Parameter:
     def _or_other_values(self, values: str) -> str:
         paths = "a path or a list of paths" if self.is_list else "a path"
         return " or ".join(
-            part for part in (values, self.also or (paths if self.is_file else "")) if part
+            text for text in (values, self.also or (paths if self.is_file else "")) if text
         )
 
     def _may_name_files(self, value: Any) -> bool:
@@ -224,13 +224,15 @@ def declare_parameters(cls: Any) -> None:
     Inherited parameters come first; one that is declared again moves to its new place. The class
     attribute becomes the default. A class that writes its own constructor keeps it.
     """
-    own = {name: value for name, value in vars(cls).items() if isinstance(value, Parameter)}
-    if own:
+    declarations = {
+        name: value for name, value in vars(cls).items() if isinstance(value, Parameter)
+    }
+    if declarations:
         cls.parameters = {
-            **{name: p for name, p in cls.parameters.items() if name not in own},
-            **own,
+            **{name: p for name, p in cls.parameters.items() if name not in declarations},
+            **declarations,
         }
-        for name, declared in own.items():
+        for name, declared in declarations.items():
             setattr(cls, name, declared.default)
         if "__init__" not in vars(cls):
             _write_constructor(cls)
@@ -256,8 +258,9 @@ def _write_constructor(cls: Any) -> None:
         "def write(_declared):",
         f" def __init__(self, *, {', '.join(f'{name}=None' for name in declared)}):",
         *(
-            f"  self.{name} = " + (f"_declared[{name!r}].new({name})" if own.factory else name)
-            for name, own in declared.items()
+            f"  self.{name} = "
+            + (f"_declared[{name!r}].new({name})" if parameter.factory else name)
+            for name, parameter in declared.items()
         ),
         " return __init__",
     ]
@@ -266,10 +269,10 @@ def _write_constructor(cls: Any) -> None:
     # names in annotations are the module's
     exec("\n".join(lines), vars(module) if module else {}, functions)
     constructor = functions["write"](declared)
-    constructor.__kwdefaults__ = {name: own.default for name, own in declared.items()}
+    constructor.__kwdefaults__ = {name: parameter.default for name, parameter in declared.items()}
     annotations = {**getattr(base, "__annotations__", {}), **inspect.get_annotations(cls)}
-    known = {name: annotations[name] for name in declared if name in annotations}
-    constructor.__annotations__ = {**known, "return": None}
+    parameter_annotations = {name: annotations[name] for name in declared if name in annotations}
+    constructor.__annotations__ = {**parameter_annotations, "return": None}
     constructor.__module__, constructor.__qualname__ = (
         cls.__module__,
         f"{cls.__qualname__}.__init__",
@@ -289,10 +292,10 @@ def _with_section(text: str, cls: Any) -> str:
         p.documented(name, _in_words(annotations.get(name))) for name, p in cls.parameters.items()
     ]
     section = "\n".join(["Parameters", "----------", *entries])
-    other = _SECTION.search(text)
+    next_section = _SECTION.search(text)
     return (
-        f"{text[: other.start()]}\n\n{section}{text[other.start() :]}"
-        if other
+        f"{text[: next_section.start()]}\n\n{section}{text[next_section.start() :]}"
+        if next_section
         else f"{text}\n\n{section}\n"
     )
 
@@ -373,9 +376,9 @@ class Estimator:
 
     def check_parameters(self) -> None:
         """Check every declared parameter."""
-        known = self._get_param_names()
+        names = self._get_param_names()
         for name, parameter in type(self).parameters.items():
-            if name in known and not parameter.accepts(getattr(self, name)):
+            if name in names and not parameter.accepts(getattr(self, name)):
                 raise self.wrong_value(name, parameter.choices)
 
     def wrong_value(self, name: str, expected: str, problem: str | None = None) -> UsageError:
@@ -404,17 +407,20 @@ class Estimator:
         for name in self._get_param_names():
             value = getattr(self, name)
             if deep and hasattr(value, "get_params") and not isinstance(value, type):
-                params |= {f"{name}__{inner}": own for inner, own in value.get_params().items()}
+                params |= {
+                    f"{name}__{inner}": inner_value
+                    for inner, inner_value in value.get_params().items()
+                }
             params[name] = value
         return params
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters, and those of parameters as ``name__parameter``."""
-        known = self.get_params(deep=True) if params else {}
+        current = self.get_params(deep=True) if params else {}
         nested: dict[str, dict[str, Any]] = {}
         for path, value in params.items():
             name, is_nested, inner = path.partition("__")
-            if name not in known:
+            if name not in current:
                 raise ValueError(
                     f"Invalid parameter {name!r} for estimator {self}. "
                     f"Valid parameters are: {self._get_param_names()!r}."
@@ -423,9 +429,9 @@ class Estimator:
                 nested.setdefault(name, {})[inner] = value
             else:
                 setattr(self, name, value)
-                known[name] = value
-        for name, own in nested.items():
-            known[name].set_params(**own)
+                current[name] = value
+        for name, inner_params in nested.items():
+            current[name].set_params(**inner_params)
         return self
 
     def __repr__(self) -> str:

@@ -113,9 +113,8 @@ def save(figure: Figure, path: str | PathLike[str]) -> None:
     path = Path(path)
     form = path.suffix.lower().removeprefix(".")
     if form not in FIGURE_FORMATS:
-        expected = (
-            f"a file name that ends in one of {', '.join(f'.{known}' for known in FIGURE_FORMATS)}"
-        )
+        suffixes = ", ".join(f".{suffix}" for suffix in FIGURE_FORMATS)
+        expected = f"a file name that ends in one of {suffixes}"
         raise UsageError(
             f"cannot write a figure to {path}: expected {expected}",
             field="path",

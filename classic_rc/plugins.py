@@ -56,13 +56,15 @@ def names_on_use(
     def home_of() -> dict[str, str]:
         import ast
 
-        found, spec = dict(homes), sys.modules[package].__spec__
+        homes_by_name, spec = dict(homes), sys.modules[package].__spec__
         source = spec and getattr(spec.loader, "get_source", None)
         for block in ast.parse((source and source(package)) or "").body:
             if isinstance(block, ast.If) and ast.unparse(block.test) == "TYPE_CHECKING":
                 imports = (line for line in block.body if isinstance(line, ast.ImportFrom))
-                found |= {name.name: str(line.module) for line in imports for name in line.names}
-        return found
+                homes_by_name |= {
+                    name.name: str(line.module) for line in imports for name in line.names
+                }
+        return homes_by_name
 
     def get_name(name: str) -> Any:
         home = None if name.startswith("__") else home_of().get(name)
@@ -171,8 +173,8 @@ class Registry(Mapping[str, T], Generic[T]):
         once.
         """
         offered: dict[str, dict[tuple[str, str], EntryPoint]] = {}
-        found = _scan_entry_points(tuple(sys.path)).get(self.group, ())
-        for point in sorted(found, key=lambda point: point.name):
+        points = _scan_entry_points(tuple(sys.path)).get(self.group, ())
+        for point in sorted(points, key=lambda point: point.name):
             if point.name in self._own:
                 fault = self._describe_fault(
                     point.name, _package_and_version(point), "classic_rc has an entry of that name"
@@ -240,17 +242,17 @@ def accept_instances(base: str) -> Callable[[str, Any], Any]:
         up.
     """
 
-    def accept(name: str, found: Any) -> Any:
+    def accept(name: str, plugin: Any) -> Any:
         kind = _import_object(base)
         entry = (
-            _complete_class(found)()
-            if isinstance(found, type) and issubclass(found, kind)
-            else found
+            _complete_class(plugin)()
+            if isinstance(plugin, type) and issubclass(plugin, kind)
+            else plugin
         )
         if not isinstance(entry, kind):
             public = base.replace(":", ".")
             raise UsageError(
-                f"it is not an instance of {public}", found=repr(found), expected=public
+                f"it is not an instance of {public}", found=repr(plugin), expected=public
             )
         return _check_name(name, entry)
 
@@ -262,13 +264,13 @@ def accept_classes(base: str) -> Callable[[str, Any], Any]:
     methods.
     """
 
-    def accept(name: str, found: Any) -> Any:
-        if not (isinstance(found, type) and issubclass(found, _import_object(base))):
+    def accept(name: str, plugin: Any) -> Any:
+        if not (isinstance(plugin, type) and issubclass(plugin, _import_object(base))):
             public = base.replace(":", ".")
             raise UsageError(
-                f"it is not a subclass of {public}", found=repr(found), expected=public
+                f"it is not a subclass of {public}", found=repr(plugin), expected=public
             )
-        return _check_name(name, _complete_class(found))
+        return _check_name(name, _complete_class(plugin))
 
     return accept
 
@@ -278,11 +280,11 @@ def _import_object(home: str) -> Any:
     return getattr(import_module(module), attribute)
 
 
-def _complete_class(found: type) -> type:
+def _complete_class(cls: type) -> type:
     """Return a class, or raise UsageError if it has abstract methods."""
-    if missing := ", ".join(sorted(getattr(found, "__abstractmethods__", ()))):
+    if missing := ", ".join(sorted(getattr(cls, "__abstractmethods__", ()))):
         raise UsageError(f"its class does not implement {missing}", expected=missing)
-    return found
+    return cls
 
 
 def _check_name(name: str, entry: Any) -> Any:

@@ -112,12 +112,12 @@ class Scores:
             except (TypeError, ValueError):
                 numbers = None
             if numbers is None or numbers.ndim != 1:
-                found = repr(row)[:40]
+                described = repr(row)[:40]
                 raise OutputError(
-                    f"the scores of question {i} are {found}, expected a list of numbers, one for "
-                    "each candidate",
+                    f"the scores of question {i} are {described}, expected a list of numbers, one "
+                    "for each candidate",
                     field="scores",
-                    found=found,
+                    found=described,
                     expected="a list of numbers",
                 )
             rows.append(numbers)
@@ -339,33 +339,35 @@ class AnswerCounts(NamedTuple):
         """Count the answers of a file."""
         n = sum(p.n_samples for p in predictions)
         unparsed = sum(p.n_unparsed for p in predictions)
-        said = sum(round(p.answered_share * p.n_samples) for p in predictions if p.answers)
+        n_answered = sum(round(p.answered_share * p.n_samples) for p in predictions if p.answers)
         forms: dict[str, AnswerForm] = {}
         models: dict[str, None] = {}
-        for form, example, model in (found for p in predictions for found in p.read):
-            known = forms.get(form, AnswerForm(0, ()))
+        for form, example, model in (reading for p in predictions for reading in p.read):
+            form_counts = forms.get(form, AnswerForm(0, ()))
             forms[form] = AnswerForm(
-                known.answers + 1, (*known.examples, *([example] if example else []))
+                form_counts.answers + 1, (*form_counts.examples, *([example] if example else []))
             )
             models |= {} if model is None else {model: None}
-        return cls(n, unparsed, n - unparsed - said, forms, tuple(models))
+        return cls(n, unparsed, n - unparsed - n_answered, forms, tuple(models))
 
     @classmethod
     def join(cls, counts: Sequence[AnswerCounts]) -> AnswerCounts:
         """Return the counts of several files together."""
         forms: dict[str, AnswerForm] = {}
-        for form, (n, examples) in (item for own in counts for item in own.forms.items()):
-            known = forms.get(form, AnswerForm(0, ()))
-            forms[form] = AnswerForm(known.answers + n, known.examples or examples)
+        for form, (n, examples) in (
+            item for file_counts in counts for item in file_counts.forms.items()
+        ):
+            form_counts = forms.get(form, AnswerForm(0, ()))
+            forms[form] = AnswerForm(form_counts.answers + n, form_counts.examples or examples)
         answers, unparsed, empty = (
-            sum(getattr(own, name) for own in counts) for name in ANSWER_COUNTS
+            sum(getattr(file_counts, name) for file_counts in counts) for name in ANSWER_COUNTS
         )
         return cls(
             answers,
             unparsed,
             empty,
             forms,
-            tuple(dict.fromkeys(m for own in counts for m in own.models)),
+            tuple(dict.fromkeys(m for file_counts in counts for m in file_counts.models)),
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -387,12 +389,12 @@ class AnswerCounts(NamedTuple):
         """
         if not {*self.forms} - {WHOLE_TEXT, ""} and not self.models:
             return []
-        read, of = (
+        read, of_models = (
             self.answers - self.unparsed - self.empty,
             f" of {', '.join(self.models)}" if self.models else "",
         )
         lines = [
-            f"{read:,} of {self.answers:,} texts{of} state an answer "
+            f"{read:,} of {self.answers:,} texts{of_models} state an answer "
             f"({read / max(self.answers, 1):.1%})"
         ]
         for form, (n, examples) in sorted(

@@ -92,20 +92,20 @@ def integer_kind(
     return Kind(f"{what} {bounds}", lambda value: is_integer(value, lower, below), int)
 
 
-def names_among(what: str, known: Sequence[str]) -> Kind:
+def names_among(what: str, allowed: Sequence[str]) -> Kind:
     """Return the kind of some of several names; `what` says what they name."""
 
     def parse(text: str) -> tuple[str, ...]:
         names = _split_names(text)
         for name in names:
-            if name not in known:
-                raise unknown_name(what, name, known)
+            if name not in allowed:
+                raise unknown_name(what, name, allowed)
         return names
 
     def fits(value: Any) -> bool:
-        return (_is_text(value) or _are_texts(value)) and {*_as_names(value)} <= {*known}
+        return (_is_text(value) or _are_texts(value)) and {*_as_names(value)} <= {*allowed}
 
-    return Kind(f"{', '.join(known)}, or several of them with commas", fits, parse)
+    return Kind(f"{', '.join(allowed)}, or several of them with commas", fits, parse)
 
 
 def one_of(names: Sequence[str]) -> Kind:
@@ -366,7 +366,10 @@ class Protocol:
     @property
     def changed(self) -> dict[str, Any]:
         """The settings that differ from their defaults, by name."""
-        values = ((one.name, getattr(self, one.name), one.default) for one in fields(self))
+        values = (
+            (declared.name, getattr(self, declared.name), declared.default)
+            for declared in fields(self)
+        )
         return {
             name: value
             for name, value, default in values
@@ -384,7 +387,9 @@ class Protocol:
     def without(self, *steps: Step) -> Self:
         """Return the protocol with the settings of some steps left as they are by default."""
         defaults: dict[str, Any] = {
-            one.name: one.default for one in fields(self) if _declared(one).affects in steps
+            declared.name: declared.default
+            for declared in fields(self)
+            if _declared(declared).affects in steps
         }
         return replace(self, **defaults)
 
@@ -452,12 +457,14 @@ class Protocol:
         return self.intervals
 
 
-def _declared(one: Field[Any]) -> Setting:
-    setting: Setting = one.metadata["setting"]
+def _declared(declared: Field[Any]) -> Setting:
+    setting: Setting = declared.metadata["setting"]
     return setting
 
 
-SETTINGS: Mapping[str, Setting] = {one.name: _declared(one) for one in fields(Protocol)}
+SETTINGS: Mapping[str, Setting] = {
+    declared.name: _declared(declared) for declared in fields(Protocol)
+}
 """The settings by name, in the order of `--help`."""
 
 
@@ -466,9 +473,12 @@ def check_setting(name: str, value: Any) -> None:
     kind = SETTINGS[name].kind
     is_generator = name == "spans" and hasattr(value, "max_tokens")
     if not (is_generator or kind.fits(value)):
-        found, expected = repr(value)[:40], kind.expected
+        described, expected = repr(value)[:40], kind.expected
         raise UsageError(
-            f"{name} is {found}, expected {expected}", field=name, found=found, expected=expected
+            f"{name} is {described}, expected {expected}",
+            field=name,
+            found=described,
+            expected=expected,
         )
 
 

@@ -277,8 +277,8 @@ class Dataset(Viewed, Sequence[Question]):
         """The commits of data from the Hugging Face hub, joined by plus signs; None for other
         data.
         """
-        found = [_HUB_COMMIT.match(source.path) for source in self.sources]
-        return "+".join(dict.fromkeys(match[1] for match in found if match)) or None
+        commits = [_HUB_COMMIT.match(source.path) for source in self.sources]
+        return "+".join(dict.fromkeys(match[1] for match in commits if match)) or None
 
     @cached_property
     def passages(self) -> tuple[Passage, ...]:
@@ -564,7 +564,7 @@ def _fingerprint(questions: Iterable[Question]) -> str:
             pieces += [f"{len(text)}:{text}" for text in texts]
         if has_offsets:
             pieces += [
-                f"{len(part)}:{part}" for part in [f"{c.start}-{c.end}" for c in q.candidates]
+                f"{len(text)}:{text}" for text in [f"{c.start}-{c.end}" for c in q.candidates]
             ]
         if isinstance(q.gold, frozenset):
             if q.gold not in parts_of_gold:
@@ -580,7 +580,7 @@ def _fingerprint(questions: Iterable[Question]) -> str:
     return digest.hexdigest()
 
 
-def describe_difference(first: Sequence[Question], other: Sequence[Question]) -> str | None:
+def describe_difference(first: Sequence[Question], second: Sequence[Question]) -> str | None:
     """Return what differs in the content of two datasets, with the first example; None if nothing.
 
     Examples
@@ -593,12 +593,12 @@ def describe_difference(first: Sequence[Question], other: Sequence[Question]) ->
     >>> describe_difference(*years)
     '1 option differs: 1992.0 / 1992'
     """
-    if len(first) != len(other):
-        return f"{len(first):,} / {len(other):,} questions"
+    if len(first) != len(second):
+        return f"{len(first):,} / {len(second):,} questions"
     for name, read in _CONTENT.items():
         pairs = [
             pair
-            for questions in zip(first, other, strict=True)
+            for questions in zip(first, second, strict=True)
             for pair in zip_longest(*map(read, questions), fillvalue="nothing")
             if pair[0] != pair[1]
         ]
@@ -623,14 +623,14 @@ _CONTENT: Mapping[str, Callable[[Question], Iterable[Any]]] = {
 _SHOWN_BEFORE, _SHOWN_AFTER = 20, 40  # characters around a difference
 
 
-def _show_difference(text: str, other: str) -> Iterator[str]:
+def _show_difference(first: str, second: str) -> Iterator[str]:
     """Yield two different texts, cut around the first character that differs."""
-    pairs = zip(text, other, strict=False)
-    same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
-    start, end = max(same - _SHOWN_BEFORE, 0), same + _SHOWN_AFTER
-    for value in (text, other):
+    pairs = zip(first, second, strict=False)
+    n_equal = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+    start, end = max(n_equal - _SHOWN_BEFORE, 0), n_equal + _SHOWN_AFTER
+    for value in (first, second):
         yield "…" * (start > 0) + value[start:end] + "…" * (end < len(value))
 
 
 def _gold_part(gold: Sequence[int] | Sequence[str]) -> str:
-    return "4:gold" + "".join([f"{len(part)}:{part}" for part in map(str, (len(gold), *gold))])
+    return "4:gold" + "".join([f"{len(text)}:{text}" for text in map(str, (len(gold), *gold))])

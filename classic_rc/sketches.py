@@ -156,8 +156,8 @@ class Sketch:
         n_hits = np.bincount(passage[hits], minlength=n_passages)
         n_sampled = np.bincount(passage, minlength=n_passages)
         sampling_rate = 0.5 ** max(self.halvings, hashed.halvings)
-        least = max(_MIN_HITS, _MIN_SHARED_GRAMS * sampling_rate)
-        is_similar = (n_hits >= least) & (n_hits >= _COPIED_SHARE * n_sampled)
+        min_hits = max(_MIN_HITS, _MIN_SHARED_GRAMS * sampling_rate)
+        is_similar = (n_hits >= min_hits) & (n_hits >= _COPIED_SHARE * n_sampled)
         return is_similar | self._has_keys(hashed.passage_keys)
 
     def _has_keys(self, keys: Hashes) -> Flags:
@@ -186,11 +186,11 @@ class Sketch:
             The arrays are no sketch.
         """
         types = {"name": "uint8", "counts": "int64", "grams": "uint8", "keys": "uint8"}
-        for part, dtype in types.items():
-            array = arrays[part]
+        for name, dtype in types.items():
+            array = arrays[name]
             if array.dtype != dtype or array.ndim != 1:
-                found = f"of type {array.dtype} and {array.ndim} dimensions"
-                raise TypeError(f"{part} of the sketch is {found}, expected {dtype} and 1")
+                described = f"of type {array.dtype} and {array.ndim} dimensions"
+                raise TypeError(f"{name} of the sketch is {described}, expected {dtype} and 1")
         if len(arrays["counts"]) != 6 or arrays["counts"].min() < 0:
             raise ValueError("the sketch does not have six counts")
         version, n_questions, n_passages, halvings, n_grams, n_keys = arrays["counts"].tolist()

@@ -116,8 +116,8 @@ class System:
     @property
     def file_facts(self) -> dict[str, Any]:
         """How its file is read, where the content does not tell: the format and its options."""
-        named = {} if self.format is None else {"format": self.format}
-        return {**named, **({"options": dict(self.options)} if self.options else {})}
+        format_facts = {} if self.format is None else {"format": self.format}
+        return {**format_facts, **({"options": dict(self.options)} if self.options else {})}
 
 
 SystemLike: TypeAlias = "System | Solver | str"
@@ -165,9 +165,9 @@ def split_options(text: str) -> tuple[str, dict[str, str]]:
     >>> split_options("out.jsonl,id=meta.id,text=reply,pattern=([A-D]), done")
     ('out.jsonl', {'id': 'meta.id', 'text': 'reply', 'pattern': '([A-D]), done'})
     """
-    known = sorted({option for format in FORMATS.values() for option in format.takes})
+    option_names = sorted({option for format in FORMATS.values() for option in format.takes})
     text, *pattern = text.split(",pattern=", 1)
-    path, *others = re.split(rf",(?=(?:{'|'.join(known)})=)", text)
+    path, *others = re.split(rf",(?=(?:{'|'.join(option_names)})=)", text)
     pairs = [
         option.split("=", 1) for option in [*others, *(f"pattern={regex}" for regex in pattern)]
     ]
@@ -262,42 +262,42 @@ def check_percent(text: str) -> str:
     return text
 
 
-def as_systems(given: Systems) -> list[System]:
+def as_systems(systems: Systems) -> list[System]:
     """Return the systems that the caller of :func:`classic_rc.evaluate` gave. Other values are
     UsageErrors.
     """
-    if isinstance(given, str | Solver | System) or not isinstance(given, Iterable):
-        if isinstance(given, type):
-            found, example = given.__name__, f"[{given.__name__}()]"
+    if isinstance(systems, str | Solver | System) or not isinstance(systems, Iterable):
+        if isinstance(systems, type):
+            described, example = systems.__name__, f"[{systems.__name__}()]"
         else:
-            found, example = (
-                type(given).__name__,
-                f"[{given!r}]" if isinstance(given, str) else "[solver]",
+            described, example = (
+                type(systems).__name__,
+                f"[{systems!r}]" if isinstance(systems, str) else "[solver]",
             )
         raise UsageError(
-            f"expected a list of systems, or a dict of systems by name, got one {found}: write "
+            f"expected a list of systems, or a dict of systems by name, got one {described}: write "
             f"{example}",
             field="systems",
-            found=found,
+            found=described,
             expected="a list or a dict",
         )
-    if isinstance(given, Mapping):
-        for name in given:
+    if isinstance(systems, Mapping):
+        for name in systems:
             if not isinstance(name, str) or not name.strip():
                 raise UsageError(
                     f"the name of a system must be a text, got {name!r}",
                     field="systems",
                     found=repr(name),
                 )
-        several = (
-            (name, value if isinstance(value, list) else [value]) for name, value in given.items()
+        values_by_name = (
+            (name, value if isinstance(value, list) else [value]) for name, value in systems.items()
         )
         return [
             replace(_as_system(value, name), name=name)
-            for name, values in several
+            for name, values in values_by_name
             for value in values
         ]
-    return [_as_system(value) for value in given]
+    return [_as_system(value) for value in systems]
 
 
 def _as_system(value: SystemLike | float, name: str | None = None) -> System:
@@ -310,13 +310,13 @@ def _as_system(value: SystemLike | float, name: str | None = None) -> System:
     if isinstance(value, str):
         return parse_system(value)
     if isinstance(value, type) and issubclass(value, Solver):
-        found, fix = f"the class {value.__name__}", f"make a solver of it: {value.__name__}()"
+        described, fix = f"the class {value.__name__}", f"make a solver of it: {value.__name__}()"
     else:
-        found, fix = type(value).__name__, 'give a solver, or its specification such as "sw+d"'
+        described, fix = type(value).__name__, 'give a solver, or its specification such as "sw+d"'
     raise UsageError(
-        f"{found} is not a system: {fix}",
+        f"{described} is not a system: {fix}",
         field="systems",
-        found=found,
+        found=described,
         expected="a solver or a text",
     )
 
@@ -349,9 +349,10 @@ def find_log_model(dataset: Dataset, systems: Iterable[System]) -> str | None:
     """
     if not is_log(dataset) or len(dataset.sources) != 1:
         return None
-    own = os.path.abspath(dataset.sources[0].path)
+    log_path = os.path.abspath(dataset.sources[0].path)
     return next(
-        (s.name for s in systems if s.path is not None and os.path.abspath(s.path) == own), None
+        (s.name for s in systems if s.path is not None and os.path.abspath(s.path) == log_path),
+        None,
     )
 
 
@@ -373,19 +374,20 @@ def name_systems(systems: Iterable[System]) -> list[System]:
     ['sw+d', 'sw+d,window=30']
     """
     systems = _number_runs(list(systems))
-    given = [system.name for system in systems if system.name is not None]
+    given_names = [system.name for system in systems if system.name is not None]
     rows = {system.run_of for system in systems}
-    for name in given:
-        if given.count(name) > 1 or name in rows:
+    for name in given_names:
+        if given_names.count(name) > 1 or name in rows:
             raise UsageError(
                 f"two systems have the name {name!r}: give each its own", field="name", found=name
             )
-        if name + OUT_OF_FOLD in given:
-            found = name + OUT_OF_FOLD
+        if name + OUT_OF_FOLD in given_names:
+            row_name = name + OUT_OF_FOLD
             raise UsageError(
-                f"{found!r} is the name of a row of {name!r}: give the other system another name",
+                f"{row_name!r} is the name of a row of {name!r}: give the other system another "
+                "name",
                 field="name",
-                found=found,
+                found=row_name,
             )
     by_base: dict[str, list[int]] = {}
     for i, system in enumerate(systems):
@@ -397,11 +399,11 @@ def name_systems(systems: Iterable[System]) -> list[System]:
         details = _distinguishing_texts([*(systems[i] for i in members), *namesakes])
         for i, detail in zip(members, details, strict=False):
             names[i] = ",".join([base, *detail])
-    taken = {*given, *(name + OUT_OF_FOLD for name in given)}
+    used_names = {*given_names, *(name + OUT_OF_FOLD for name in given_names)}
     for i, system in enumerate(systems):
         if system.name is None:
-            names[i] = unused_name(str(names[i]), taken)
-            taken |= {str(names[i]), f"{names[i]}{OUT_OF_FOLD}"}
+            names[i] = unused_name(str(names[i]), used_names)
+            used_names |= {str(names[i]), f"{names[i]}{OUT_OF_FOLD}"}
     return [replace(system, name=name) for system, name in zip(systems, names, strict=True)]
 
 
@@ -415,8 +417,8 @@ def _number_runs(systems: list[System]) -> list[System]:
             by_name.setdefault(system.name, []).append(i)
     for name, members in by_name.items():
         if len(members) > 1:
-            own = [systems[i] for i in members]
-            if fault := _find_other_system(own):
+            namesakes = [systems[i] for i in members]
+            if fault := _find_other_system(namesakes):
                 raise UsageError(
                     f"two systems have the name {name!r}, and {fault}: give each its own, or runs "
                     "of one system",
@@ -441,8 +443,8 @@ def _find_other_system(systems: Sequence[System]) -> str | None:
         return "they are of different kinds"
     params = [{**solver.get_params(deep=False), "seed": None} for solver in solvers]
     is_one = all(
-        type(s) is type(solvers[0]) and own == params[0]
-        for s, own in zip(solvers, params, strict=True)
+        type(s) is type(solvers[0]) and solver_params == params[0]
+        for s, solver_params in zip(solvers, params, strict=True)
     )
     return None if is_one else "they differ in more than their seeds"
 
@@ -455,26 +457,26 @@ def _distinguishing_texts(systems: Sequence[System]) -> list[list[str]]:
     keys = list(dict.fromkeys(key for texts in changed for key in texts))
     varying = [key for key in keys if len({texts.get(key) for texts in changed}) > 1]
     subsets = (
-        some
+        subset
         for size in range(min(len(varying), 3))
-        for some in itertools.combinations(varying, size)
+        for subset in itertools.combinations(varying, size)
     )
     differ = (
-        some
-        for some in subsets
-        if len({tuple(map(of.get, some)) for of in changed}) == len(changed)
+        subset
+        for subset in subsets
+        if len({tuple(map(texts.get, subset)) for texts in changed}) == len(changed)
     )
-    chosen = next(differ, varying)
-    return [[f"{key}={texts[key]}" for key in chosen if key in texts] for texts in changed]
+    distinguishing = next(differ, varying)
+    return [[f"{key}={texts[key]}" for key in distinguishing if key in texts] for texts in changed]
 
 
-def unused_name(name: str, taken: AbstractSet[str]) -> str:
+def unused_name(name: str, used_names: AbstractSet[str]) -> str:
     """Return a name that is not taken, and whose row out of fold is not: with a number if it
     must.
     """
     numbered = (f"{name} ({number})" for number in itertools.count(2))
     return next(
-        n for n in itertools.chain([name], numbered) if taken.isdisjoint({n, n + OUT_OF_FOLD})
+        n for n in itertools.chain([name], numbered) if used_names.isdisjoint({n, n + OUT_OF_FOLD})
     )
 
 
@@ -488,17 +490,17 @@ def with_companions(
     everything is selected. A system that learned from other datasets only is followed by
     `LexicalMatcher`: what it learned there can be worth less than what needs no learning.
     """
-    own = [system.solver for system in systems if system.solver is not None]
+    solvers = [system.solver for system in systems if system.solver is not None]
     complete: list[System] = []
     if dataset.task is Task.MULTIPLE_ANSWER:
         from classic_rc.solvers.trivial import AllPositive
 
         complete += (
             []
-            if any(isinstance(solver, AllPositive) for solver in own)
+            if any(isinstance(solver, AllPositive) for solver in solvers)
             else [System(AllPositive())]
         )
-    wants_lexical = not any(solver.name == "lexical" for solver in own)
+    wants_lexical = not any(solver.name == "lexical" for solver in solvers)
     for system in systems:
         companions = [] if system.solver is None else list(system.solver.companions())
         learns_task = train is None or train.task is dataset.task
@@ -513,7 +515,7 @@ def with_companions(
         others = [
             solver
             for solver in companions
-            if not any(is_same_solver(solver, other) for other in own)
+            if not any(is_same_solver(solver, present) for present in solvers)
         ]
         complete += [system, *map(System, others)]
     return complete
@@ -557,11 +559,11 @@ def find_baseline(systems: Sequence[System], baseline: str) -> tuple[list[System
         if error.field != "solver" or baseline.partition(",")[0].partition(":")[0] in SOLVERS:
             raise
         raise unknown_name("baseline", baseline, [*names, *SOLVERS, *SHORT_NAMES]) from None
-    for other in systems:
-        if system.name in (None, other.name) and is_same_system(other, system):
-            return list(systems), other.row
-    named = name_systems([*systems, system])
-    return named, str(named[-1].name)
+    for candidate in systems:
+        if system.name in (None, candidate.name) and is_same_system(candidate, system):
+            return list(systems), candidate.row
+    all_systems = name_systems([*systems, system])
+    return all_systems, str(all_systems[-1].name)
 
 
 def find_baselines(
@@ -570,11 +572,11 @@ def find_baselines(
     """Return the systems with the baselines among them, and the baselines' names; see
     :func:`find_baseline`.
     """
-    known, names = list(systems), list[str]()
+    complete, names = list(systems), list[str]()
     for baseline in baselines:
-        known, name = find_baseline(known, baseline)
+        complete, name = find_baseline(complete, baseline)
         names.append(name)
-    return known, names
+    return complete, names
 
 
 def separate_runs(systems: Iterable[System]) -> list[System]:
@@ -587,17 +589,19 @@ def one_or_all(names: Sequence[str]) -> str | Sequence[str] | None:
     return (names[0] if len(names) == 1 else list(names)) if names else None
 
 
-def is_same_system(one: System, other: System) -> bool:
+def is_same_system(first: System, second: System) -> bool:
     """Return whether two systems differ at most in their names, and files in how their format is
     found.
     """
-    if one.solver is None or other.solver is None:
-        if one.path is None or other.path is None:
+    if first.solver is None or second.solver is None:
+        if first.path is None or second.path is None:
             return False
-        return Path(one.path) == Path(other.path) and one.file_facts == other.file_facts
-    return is_same_solver(one.solver, other.solver)
+        return Path(first.path) == Path(second.path) and first.file_facts == second.file_facts
+    return is_same_solver(first.solver, second.solver)
 
 
-def is_same_solver(one: Solver, other: Solver) -> bool:
+def is_same_solver(first: Solver, second: Solver) -> bool:
     """Return whether two solvers have the same class and parameters."""
-    return type(one) is type(other) and one.get_params(deep=False) == other.get_params(deep=False)
+    return type(first) is type(second) and first.get_params(deep=False) == second.get_params(
+        deep=False
+    )
