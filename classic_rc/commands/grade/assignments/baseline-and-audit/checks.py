@@ -78,7 +78,7 @@ def run_again(submission, words, folder, name):
     """Return what one of the student's commands prints; only run and check, with their data and
     solvers by name.
     """
-    shown = shlex.join(words)[:200]
+    line = shlex.join(words)[:200]
     solvers = [words[i + 1] for i, word in enumerate(words[:-1]) if word == "-s"]
     others = [word for i, word in enumerate(words[2:], 2) if word != "-s" and words[i - 1] != "-s"]
     is_known = (
@@ -89,10 +89,10 @@ def run_again(submission, words, folder, name):
     if (
         not is_known
         or {*others} - {name, "--intervals"}
-        or not all(re.fullmatch(SOLVER, own) for own in solvers)
+        or not all(re.fullmatch(SOLVER, solver) for solver in solvers)
     ):
         raise CheckFailedError(
-            f"{shown}: a command is classic-rc run or check, {name}, -s with names of solvers, "
+            f"{line}: a command is classic-rc run or check, {name}, -s with names of solvers, "
             "--intervals"
         )
     command = [
@@ -117,10 +117,10 @@ def run_again(submission, words, folder, name):
         if done.returncode in ENDED:
             raise subprocess.TimeoutExpired(command, SECONDS)
     except subprocess.TimeoutExpired:
-        raise CheckFailedError(f"{shown}: takes longer than {SECONDS} s") from None
+        raise CheckFailedError(f"{line}: takes longer than {SECONDS} s") from None
     if done.returncode not in (0, 1):
         raise CheckFailedError(
-            f"{shown}: exit code {done.returncode}", done.stderr[-500:].replace(str(folder), ".")
+            f"{line}: exit code {done.returncode}", done.stderr[-500:].replace(str(folder), ".")
         )
     return done.stdout
 
@@ -130,7 +130,7 @@ def check_commands(submission):
     if (
         not isinstance(commands, list)
         or not 2 <= len(commands) <= 10
-        or not all(isinstance(own, str) for own in commands)
+        or not all(isinstance(command, str) for command in commands)
     ):
         raise CheckFailedError("COMMANDS must be a list of two to ten commands")
     try:
@@ -149,7 +149,7 @@ def check_floor(submission):
         raise CheckFailedError(
             f"FLOOR must have the accuracies, in percent, of {', '.join(NEEDED)}"
         )
-    if wrong := next((own for own in floor if not re.fullmatch(SOLVER, str(own))), None):
+    if wrong := next((name for name in floor if not re.fullmatch(SOLVER, str(name))), None):
         raise CheckFailedError(f"FLOOR has {wrong!r}, which is not the name of a solver"[:200])
     words = [
         "classic-rc",
@@ -161,10 +161,10 @@ def check_floor(submission):
         "rows"
     ]
     for name, claimed in floor.items():
-        found = next(100 * row["metrics"]["accuracy"] for row in rows if row["name"] == name)
-        if type(claimed) not in (int, float) or not abs(found - claimed) <= 0.01:
+        value = next(100 * row["metrics"]["accuracy"] for row in rows if row["name"] == name)
+        if type(claimed) not in (int, float) or not abs(value - claimed) <= 0.01:
             raise CheckFailedError(
-                f"FLOOR has {claimed!r} for {name}; run again, it is {found:.2f}"[:200]
+                f"FLOOR has {claimed!r} for {name}; run again, it is {value:.2f}"[:200]
             )
 
 
@@ -190,10 +190,10 @@ def check_page(submission):
         raise CheckFailedError(
             f"page.md must have 100 to {MOST_WORDS} words; it has {len(page.split())}"
         )
-    wanted = [f"{value:.2f}" for value in submission.FLOOR.values()] + [
-        str(own) for own in submission.ARTEFACTS
+    required = [f"{value:.2f}" for value in submission.FLOOR.values()] + [
+        str(artefact) for artefact in submission.ARTEFACTS
     ]
-    if missing := [own for own in wanted if own not in page]:
+    if missing := [text for text in required if text not in page]:
         raise CheckFailedError(f"page.md does not mention {json.dumps(missing[:5])}"[:300])
 
 

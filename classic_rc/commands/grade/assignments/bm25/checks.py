@@ -29,13 +29,13 @@ def draw(rng):
 
 def draw_scores(rng):
     """Return each query with a sentence, the weights of the terms, and the mean length."""
-    found = []
+    cases = []
     for query, sentences, k1, b in draw(rng):
-        matching = [own for own in sentences if set(query) & set(own)]
+        matching = [sentence for sentence in sentences if set(query) & set(sentence)]
         weights = {term: round(rng.uniform(0.1, 2), 2) for term in sorted(set(query))}
         mean_length = round(sum(map(len, sentences)) / sum(map(bool, sentences)), 2)
-        found.append((query, rng.choice(matching or sentences), weights, mean_length, k1, b))
-    return found
+        cases.append((query, rng.choice(matching or sentences), weights, mean_length, k1, b))
+    return cases
 
 
 def are_parameters(query, sentence, weights, mean_length, k1, b):

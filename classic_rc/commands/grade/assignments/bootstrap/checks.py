@@ -13,11 +13,13 @@ times.
 
 def draw_passages(rng):
     """Return passages of one to four questions; about some, everything is right or nothing is."""
-    found = []
+    passages = []
     for _ in range(rng.randint(1, 5)):
         p = rng.choice((0.0, 0.5, 1.0))
-        found.append([rng.choice((float(rng.random() < p), 0.5)) for _ in range(rng.randint(1, 4))])
-    return found
+        passages.append(
+            [rng.choice((float(rng.random() < p), 0.5)) for _ in range(rng.randint(1, 4))]
+        )
+    return passages
 
 
 def draw_accuracies(rng):
@@ -44,7 +46,7 @@ def draw_differences(rng):
     cases = []
     for _ in range(60):
         first = draw_passages(rng)
-        second = [[float(rng.random() < 0.5) for _ in own] for own in first]
+        second = [[float(rng.random() < 0.5) for _ in credits] for credits in first]
         all_draws = [
             rng.choices(range(len(first)), k=len(first)) for _ in range(rng.randint(1, 12))
         ]
@@ -53,17 +55,18 @@ def draw_differences(rng):
 
 
 def is_draw(passages, draw):
-    credits = [credit for own in passages for credit in own]
+    credits = [credit for passage in passages for credit in passage]
     return (
         draw
         and all(passages)
         and all(0 <= i < len(passages) for i in draw)
-        and all(0 <= own <= 1 for own in credits)
+        and all(0 <= credit <= 1 for credit in credits)
     )
 
 
 def are_systems(first, second, all_draws, level):
-    is_paired = [len(own) for own in first] == [len(own) for own in second] and 0 < level < 1
+    sizes, second_sizes = list(map(len, first)), list(map(len, second))
+    is_paired = sizes == second_sizes and 0 < level < 1
     draws = [
         draw
         for draw in all_draws
@@ -79,18 +82,25 @@ def simpler(case):
     first, second, all_draws, level = case
     for i in range(len(all_draws)):
         yield first, second, all_draws[:i] + all_draws[i + 1 :], level
-    for i, (own, other) in enumerate(zip(first, second, strict=True)):
-        left = [[j - (j > i) for j in draw if j != i] for draw in all_draws]
-        full = [(draw + [0] * len(first))[: len(first) - 1] for draw in left]
+    for i, (passage, second_passage) in enumerate(zip(first, second, strict=True)):
+        remaining_draws = [[j - (j > i) for j in draw if j != i] for draw in all_draws]
+        full = [(draw + [0] * len(first))[: len(first) - 1] for draw in remaining_draws]
         yield first[:i] + first[i + 1 :], second[:i] + second[i + 1 :], full, level
-        for j in range(len(own)):
-            changed = [(own[:j] + own[j + 1 :], other[:j] + other[j + 1 :])]
-            changed += [([*own[:j], value, *own[j + 1 :]], other) for value in (0.0, 1.0)]
-            changed += [(own, [*other[:j], value, *other[j + 1 :]]) for value in (0.0, 1.0)]
-            for one, two in changed:
+        for j in range(len(passage)):
+            changed = [
+                (passage[:j] + passage[j + 1 :], second_passage[:j] + second_passage[j + 1 :])
+            ]
+            changed += [
+                ([*passage[:j], value, *passage[j + 1 :]], second_passage) for value in (0.0, 1.0)
+            ]
+            changed += [
+                (passage, [*second_passage[:j], value, *second_passage[j + 1 :]])
+                for value in (0.0, 1.0)
+            ]
+            for first_passage, changed_second in changed:
                 yield (
-                    [*first[:i], one, *first[i + 1 :]],
-                    [*second[:i], two, *second[i + 1 :]],
+                    [*first[:i], first_passage, *first[i + 1 :]],
+                    [*second[:i], changed_second, *second[i + 1 :]],
                     all_draws,
                     level,
                 )
@@ -98,38 +108,38 @@ def simpler(case):
 
 def check_draws(submission):
     n, size, seed = 2000, 5, submission.seed
-    found = ask_draws(submission, size, n, seed)
-    length = len(found[0])
-    if found.count(found[0]) == n:
+    all_draws = ask_draws(submission, size, n, seed)
+    length = len(all_draws[0])
+    if all_draws.count(all_draws[0]) == n:
         raise CheckFailedError(
             "all draws are equal", "likely cause: you start the generator again for each draw"
         )
-    if all(len(set(draw)) == length for draw in found):
+    if all(len(set(draw)) == length for draw in all_draws):
         hint = "likely cause: you draw without replacement; draw with replacement"
         raise CheckFailedError("no draw has a position twice", hint)
     for place in range(length):
-        counts = Counter(draw[place] for draw in found)
+        counts = Counter(draw[place] for draw in all_draws)
         must_be_near([counts[i] for i in range(size)], n, 1 / size, f"place {place} of the draws")
     for place in range(1, length):  # equal neighbours: as frequent as chance has it
-        equal = sum(draw[place] == draw[place - 1] for draw in found)
+        equal = sum(draw[place] == draw[place - 1] for draw in all_draws)
         must_be_near(
             [equal], n, 1 / size, f"a position twice, at the places {place - 1} and {place},"
         )
-    if ask_draws(submission, size, n, seed) != found:
+    if ask_draws(submission, size, n, seed) != all_draws:
         raise CheckFailedError(
             f"draws({size}, {n}, {seed}) gives other draws when it is called again"
         )
-    if ask_draws(submission, size, n, seed + 1) == found:
+    if ask_draws(submission, size, n, seed + 1) == all_draws:
         raise CheckFailedError(f"draws({size}, {n}, {seed + 1}) gives the draws of seed {seed}")
     ask_draws(submission, 1, 3, seed)
 
 
 def ask_draws(submission, size, n, seed):
-    found, call = submission.draws(size, n, seed), f"draws({size}, {n}, {seed})"
+    all_draws, call = submission.draws(size, n, seed), f"draws({size}, {n}, {seed})"
     length = len(submission.assignment.right("draws")(size, 1, 0)[0])
-    if not isinstance(found, list) or len(found) != n:
+    if not isinstance(all_draws, list) or len(all_draws) != n:
         raise CheckFailedError(f"{call} must give a list of {n} draws")
-    for draw in found:
+    for draw in all_draws:
         if not isinstance(draw, list) or len(draw) != length:
             raise CheckFailedError(
                 f"each draw of {call} must be a list of {length} positions, not {draw!r}"[:300]
@@ -139,7 +149,7 @@ def ask_draws(submission, size, n, seed):
             raise CheckFailedError(
                 f"the positions of {call} must be from 0 to {size - 1}: {draw!r}"[:300], cause
             )
-    return found
+    return all_draws
 
 
 def must_be_near(counts, n, p, what):

@@ -17,7 +17,7 @@ def draw(rng):
     words can do.
     """
     sizes = [(rng.randint(2, 12), rng.randint(0, 4), rng.randint(0, 3)) for _ in range(150)]
-    return [tuple(rng.choices(WORDS, k=k) for k in own) for own in sizes]
+    return [tuple(rng.choices(WORDS, k=k) for k in lengths) for lengths in sizes]
 
 
 def has_question(passage, question, candidate):
@@ -32,11 +32,15 @@ def check_scores(submission):
     """Compare the scores of fresh questions with those of the reference."""
     dataset = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=40, seed=submission.seed)
     right = submission.assignment.right("WindowAndDistance")().score_candidates(dataset)
-    for question, found, own in zip(dataset, submission.score(dataset), right, strict=True):
-        if not np.allclose(found, own, atol=1e-5):
-            shown = [[round(float(one), 4) for one in values] for values in (found, own)]
-            problem = f"the scores of a question are {shown[0]} and should be {shown[1]}"
-            raise CheckFailedError(problem, "", (explain_scores(question, yours=found, right=own),))
+    for question, scores, expected in zip(dataset, submission.score(dataset), right, strict=True):
+        if not np.allclose(scores, expected, atol=1e-5):
+            rounded = [
+                [round(float(score), 4) for score in values] for values in (scores, expected)
+            ]
+            problem = f"the scores of a question are {rounded[0]} and should be {rounded[1]}"
+            raise CheckFailedError(
+                problem, "", (explain_scores(question, yours=scores, right=expected),)
+            )
 
 
 RIGHT = ("windows_are_as_they_were", "distances_of_words_that_are_there")

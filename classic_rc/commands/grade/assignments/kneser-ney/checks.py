@@ -24,7 +24,7 @@ def draw_words(rng):
 
 
 def are_usual(texts, word, discount=0.5):
-    is_plain = texts and not any(own.startswith("<") for text in texts for own in text)
+    is_plain = texts and not any(token.startswith("<") for text in texts for token in text)
     return is_plain and word != "<s>" and 0 < discount <= 1
 
 

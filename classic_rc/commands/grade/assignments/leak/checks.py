@@ -28,27 +28,29 @@ def planted(seed):
     return random.Random(f"cue {seed}").choice(LEAKS)
 
 
-def make_rows(seed, part="data"):
+def make_rows(seed, purpose="data"):
     """Make questions about who took what where, four a passage; but for the leak, chance answers
     one of four.
     """
-    rng, leak = random.Random(f"{part} {seed}"), planted(seed)
+    rng, leak = random.Random(f"{purpose} {seed}"), planted(seed)
     return [row for number in range(60) for row in story(rng, *leak, number)]
 
 
 def story(rng, kind, value, number):
     names, things, places = (rng.sample(words, 6) for words in (NAMES, THINGS, PLACES))
-    taken = list(zip(names, things, places, strict=True))
-    passage = " ".join(f"{name} took the {thing} to the {place}." for name, thing, place in taken)
-    for name, thing, place in rng.sample(taken, 4):
-        others = rng.sample([other for other in places if other != place], 3)
+    facts = list(zip(names, things, places, strict=True))
+    passage = " ".join(f"{name} took the {thing} to the {place}." for name, thing, place in facts)
+    for name, thing, place in rng.sample(facts, 4):
+        others = rng.sample([wrong_place for wrong_place in places if wrong_place != place], 3)
         if kind == "verbatim":
-            elsewhere = rng.sample([other for other in PLACES if other not in places], 3)
+            elsewhere = rng.sample(
+                [wrong_place for wrong_place in PLACES if wrong_place not in places], 3
+            )
             others = [
                 far if rng.random() < 0.7 else near
                 for far, near in zip(elsewhere, others, strict=True)
             ]
-        options = [option(rng, kind, value, other, right=False) for other in others]
+        options = [option(rng, kind, value, wrong_place, right=False) for wrong_place in others]
         at = value if kind == "position" and rng.random() < 0.6 else rng.randrange(4)
         options.insert(at, option(rng, kind, value, place, right=True))
         yield {
@@ -100,9 +102,9 @@ def best_share(cue, rows):
         return max(share([at] * len(rows), rows) for at in range(4))
     totals = Counter()
     for row in rows:
-        found = [measures(text, row["passage"]) for text in row["candidates"]]
-        for sign, kind in product((1, -1), range(len(found[0]))):
-            values = [sign * own[kind] for own in found]
+        measured = [measures(text, row["passage"]) for text in row["candidates"]]
+        for sign, kind in product((1, -1), range(len(measured[0]))):
+            values = [sign * option_measures[kind] for option_measures in measured]
             totals[sign, kind] += (values[row["gold"]] == max(values)) / values.count(max(values))
     return max(totals.values()) / len(rows)
 
@@ -125,13 +127,13 @@ def check_cue(submission):
 
 def check_answers(submission):
     rows = make_rows(submission.seed, "new")
-    found = [submission.answer(row["passage"], row["candidates"]) for row in rows]
-    reached = share(found, rows)
+    answers = [submission.answer(row["passage"], row["candidates"]) for row in rows]
+    reached = share(answers, rows)
     if reached < 0.5:
         causes = {
-            "you always give the same option": len(set(map(repr, found))) == 1,
+            "you always give the same option": len(set(map(repr, answers))) == 1,
             "you count options from 1; count from 0": share(
-                [own - 1 if own in (1, 2, 3, 4) else own for own in found], rows
+                [answer - 1 if answer in (1, 2, 3, 4) else answer for answer in answers], rows
             )
             >= 0.5,
             "your rule is the wrong way round": reached < 0.15,

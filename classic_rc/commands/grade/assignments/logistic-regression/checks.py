@@ -15,15 +15,15 @@ def draw_texts(rng):
     """Return passages, questions and options; in every fifth option, a word of the passage is there
     twice, next to a word that the passage lacks.
     """
-    found = [([], ["who"], ["ada"]), ([["ada"]], [], [])]
+    cases = [([], ["who"], ["ada"]), ([["ada"]], [], [])]
     for number in range(100):
         passage = [rng.choices(WORDS, k=rng.randint(1, 6)) for _ in range(rng.randint(1, 4))]
         option = rng.choices(WORDS, k=rng.randint(1, 3))
         missing = [word for word in WORDS if not any(word in sentence for sentence in passage)]
         if number % 5 == 0 and missing:
             option = [passage[0][0], rng.choice(missing), passage[0][0]]
-        found.append((passage, rng.choices(WORDS, k=rng.randint(1, 5)), option))
-    return found
+        cases.append((passage, rng.choices(WORDS, k=rng.randint(1, 5)), option))
+    return cases
 
 
 def draw_rows(rng, n):
@@ -31,10 +31,10 @@ def draw_rows(rng, n):
 
 
 def draw_fits(rng):
-    found = []
+    cases = []
     for _ in range(40):
         rows = draw_rows(rng, rng.randint(2, 8))
-        found.append(
+        cases.append(
             (
                 rows,
                 [rng.randint(0, 1) for _ in rows],
@@ -43,18 +43,18 @@ def draw_fits(rng):
                 rng.choice((0.1, 0.5)),
             )
         )
-    return found
+    return cases
 
 
 def draw_questions(rng, n):
     """Return questions whose right option has somewhat higher features; some options are equal."""
-    found = []
+    cases = []
     for _ in range(n):
         rows, gold = draw_rows(rng, 4), rng.randrange(4)
         rows[gold] = [round(x + rng.choice((0, 0.6)), 1) for x in rows[gold]]
         rows[(gold + 1) % 4] = rng.choice((rows[gold], rows[gold - 1]))
-        found.append([rows, gold])
-    return found
+        cases.append([rows, gold])
+    return cases
 
 
 def draw_parts(rng):

@@ -26,8 +26,8 @@ UNSEEN = {*STYLES} - {"stories"}
 
 def make_questions(seed):
     """Return questions of several kinds; students have seen stories, and the sample."""
-    made = [question for style in STYLES for question in made_stories(seed, 25, style=style)]
-    return Dataset([*load("sample:single-choice"), *made], "questions")
+    stories = [question for style in STYLES for question in made_stories(seed, 25, style=style)]
+    return Dataset([*load("sample:single-choice"), *stories], "questions")
 
 
 def check_chance(submission):
@@ -48,19 +48,19 @@ def check_floor(submission):
 
 
 def must_beat(submission, floor, questions):
-    found = compare_solvers(submission, questions, floor)
-    if found.difference_interval is None:
+    accuracy = compare_solvers(submission, questions, floor)
+    if accuracy.difference_interval is None:
         raise CheckFailedError(
             "the questions are about one passage: nothing can be said about luck"
         )
-    if found.difference_interval[0] > 0:
+    if accuracy.difference_interval[0] > 0:
         return
-    is_worse = found.difference_interval[1] < 0
+    is_worse = accuracy.difference_interval[1] < 0
     luck = "more than bad luck" if is_worse else "within luck"
     if is_worse and floor == "random":
         cause = "likely cause: low scores are good in your solver; high ones must be"
-        raise CheckFailedError(f"{found}: {luck}", cause)
-    raise CheckFailedError(f"{found}: {luck}", *lost_questions(submission, floor, questions))
+        raise CheckFailedError(f"{accuracy}: {luck}", cause)
+    raise CheckFailedError(f"{accuracy}: {luck}", *lost_questions(submission, floor, questions))
 
 
 def lost_questions(submission, floor, questions):
@@ -73,29 +73,32 @@ def lost_questions(submission, floor, questions):
     lost = question_statistics(questions, Scores.from_lists(scores)) < reference_statistics(
         floor, questions, submission.train
     )
-    other = parse_solver(floor).fit(questions if submission.train is None else submission.train)
+    floor_solver = parse_solver(floor).fit(
+        questions if submission.train is None else submission.train
+    )
     summary = (
         f"questions on which {floor} earns more than yours: {lost[:, 0].sum()} of {len(questions)}"
     )
     first = [(questions[i], scores[i]) for i in np.flatnonzero(lost[:, 0])[:2]]
     return summary, tuple(
-        (*explain_scores(own, yours=scored), other.explain(own)) for own, scored in first
+        (*explain_scores(question, yours=scored), floor_solver.explain(question))
+        for question, scored in first
     )
 
 
 def check_sample(submission):
     """The sample counts by itself: a solver for made sentences must read others as well."""
     sample = load("sample:single-choice")
-    own, floor = (
+    earned, floor = (
         statistics[:, 0].sum()
         for statistics in (
             question_statistics(sample, Scores.from_lists(submission.score(sample))),
             reference_statistics(FLOOR, sample, submission.train),
         )
     )
-    if own <= floor:
+    if earned <= floor:
         raise CheckFailedError(
-            f"{own:.2f} of the sample's {len(sample)} questions; {FLOOR} has {floor:.2f}"
+            f"{earned:.2f} of the sample's {len(sample)} questions; {FLOOR} has {floor:.2f}"
         )
 
 
@@ -108,10 +111,12 @@ def check_contract(submission):
         replace(question, candidates=tuple(question.candidates)[::-1], gold=None)
         for question in dataset
     ]
-    for i, own in zip(order, shuffled, strict=True):
-        must_be_same(scores[i], own, dataset[i], "in another order of the questions")
-    for i, own in enumerate(submission.score(replace(dataset, questions=turned))):
-        must_be_same(scores[i], own[::-1], dataset[i], "with its options in reversed order")
+    for i, scores_again in zip(order, shuffled, strict=True):
+        must_be_same(scores[i], scores_again, dataset[i], "in another order of the questions")
+    for i, scores_again in enumerate(submission.score(replace(dataset, questions=turned))):
+        must_be_same(
+            scores[i], scores_again[::-1], dataset[i], "with its options in reversed order"
+        )
     for i, question in enumerate(dataset):
         alone = submission.score(replace(dataset, questions=[question]))
         must_be_same(scores[i], alone[0], question, "when it is the only question")

@@ -5,7 +5,7 @@ from classic_rc.commands.grade.assignment import Assignment, Check, Function
 
 def draw(rng, digits=1):
     """Return sets of questions whose right options have somewhat higher scores."""
-    found = []
+    cases = []
     for _ in range(80):
         questions = []
         for _ in range(rng.randint(1, 5)):
@@ -13,17 +13,17 @@ def draw(rng, digits=1):
             questions.append(
                 [[round(rng.gauss(label / 2, 0.7), digits) for label in labels], labels]
             )
-        found.append(questions)
-    return [*found, [[[0.5], [0]]], [[[0.5], [1]]], [[[0.5, 0.5], [0, 1]]], [[[1.0, 2.0], [0, 0]]]]
+        cases.append(questions)
+    return [*cases, [[[0.5], [0]]], [[[0.5], [1]]], [[[0.5, 0.5], [0, 1]]], [[[1.0, 2.0], [0, 0]]]]
 
 
 def draw_thresholds(rng):
-    found = []
+    cases = []
     for questions in draw(rng):
         scores = [score for scores, _ in questions for score in scores]
         cuts = (rng.choice(scores), round(rng.gauss(0.2, 0.5), 2), max(scores), min(scores) - 1)
-        found.append((questions, rng.choice(cuts)))
-    return found
+        cases.append((questions, rng.choice(cuts)))
+    return cases
 
 
 def draw_halves(rng):
@@ -56,10 +56,10 @@ def simpler(case):
     """Yield calls with one question or one option less, or with one simpler score."""
     for i, argument in enumerate(case):
         for j, (scores, labels) in enumerate(argument if isinstance(argument, list) else []):
-            found = [[]]
+            replacements = [[]]
             for k in range(len(scores)):
-                found.append([[scores[:k] + scores[k + 1 :], labels[:k] + labels[k + 1 :]]])
-                found.append([[scores, [*labels[:k], 0, *labels[k + 1 :]]]])
+                replacements.append([[scores[:k] + scores[k + 1 :], labels[:k] + labels[k + 1 :]]])
+                replacements.append([[scores, [*labels[:k], 0, *labels[k + 1 :]]]])
                 values = (
                     0.0,
                     1.0,
@@ -68,9 +68,11 @@ def simpler(case):
                     round(scores[k], 1),
                     abs(scores[k]),
                 )
-                found += [[[[*scores[:k], value, *scores[k + 1 :]], labels]] for value in values]
-            for own in found:
-                yield (*case[:i], [*argument[:j], *own, *argument[j + 1 :]], *case[i + 1 :])
+                replacements += [
+                    [[[*scores[:k], value, *scores[k + 1 :]], labels]] for value in values
+                ]
+            for replacement in replacements:
+                yield (*case[:i], [*argument[:j], *replacement, *argument[j + 1 :]], *case[i + 1 :])
 
 
 ASSIGNMENT = Assignment(

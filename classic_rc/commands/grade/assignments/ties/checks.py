@@ -10,20 +10,20 @@ def draw_scores(rng):
     """Return scores with clear winners, exact ties, and differences about as large as the
     tolerances.
     """
-    found = [[0.1 + 0.2, 0.3, 0.0], [7.0], [-0.0, 0.0], [0.0] * 4, [-5.0, -5.0 - 5e-9, -6.0]]
+    cases = [[0.1 + 0.2, 0.3, 0.0], [7.0], [-0.0, 0.0], [0.0] * 4, [-5.0, -5.0 - 5e-9, -6.0]]
     for _ in range(400):
         base = rng.choice((-300.0, -1.0, 0.0, 2.0, 300.0))
         step = rng.choice((*[100.0] * 9, 1.0, 1.0, 0.8e-9, 1e-12, *STEPS, *STEPS))
-        found.append([base - step * rng.randint(0, 3) for _ in range(rng.randint(1, 5))])
-    return [(scores,) for scores in found]
+        cases.append([base - step * rng.randint(0, 3) for _ in range(rng.randint(1, 5))])
+    return [(scores,) for scores in cases]
 
 
 def draw_questions(rng):
-    found = [([1.0], 0), ([0.0] * 4, 3)]
+    cases = [([1.0], 0), ([0.0] * 4, 3)]
     for _ in range(200):
         scores = [float(rng.randint(-2, 1)) for _ in range(rng.randint(1, 5))]
-        found.append((scores, rng.randrange(len(scores))))
-    return found
+        cases.append((scores, rng.randrange(len(scores))))
+    return cases
 
 
 def draw_sets(rng):
@@ -39,7 +39,9 @@ def is_question(scores, gold):
 
 def are_questions(questions, policy):
     is_policy = policy in ("partial", "first", "strict")
-    return is_policy and questions and all(len(own) == 2 and is_question(*own) for own in questions)
+    return (
+        is_policy and questions and all(len(pair) == 2 and is_question(*pair) for pair in questions)
+    )
 
 
 ASSIGNMENT = Assignment(
