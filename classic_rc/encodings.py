@@ -73,7 +73,7 @@ class Written(NamedTuple):
     n_alike: int = 1
 
 
-class Option(NamedTuple):
+class ReadingOption(NamedTuple):
     """The option that chooses a reading, for messages."""
 
     form: str
@@ -84,7 +84,7 @@ class Option(NamedTuple):
         return reading.join(self.form.rsplit("{}", 1))
 
 
-GOLD_AS = Option("--gold-as {}", " (in Python, gold_as=)")
+GOLD_AS = ReadingOption("--gold-as {}", " (in Python, gold_as=)")
 
 
 def check_reading(name: str) -> None:
@@ -189,7 +189,7 @@ def find_difference(rows: Iterable[Written], readings: Sequence[str]) -> Written
 
 
 def decide_reading(
-    rows: Sequence[Written], *, option: Option, skip_bad: bool = False, field: str = "gold"
+    rows: Sequence[Written], *, option: ReadingOption, skip_bad: bool = False, field: str = "gold"
 ) -> str:
     """Return the reading of all rows, or raise DataError where none fits, or several that mean
     different options.
@@ -211,7 +211,7 @@ def decide_reading(
 
 
 def decide_mixed_reading(
-    strict: Sequence[Written], mixed: Sequence[Written], *, field: str, option: Option
+    strict: Sequence[Written], mixed: Sequence[Written], *, field: str, option: ReadingOption
 ) -> str | None:
     """Return the reading of answers, some of which may be letters and others texts; None without
     answers.
@@ -236,7 +236,9 @@ def decide_mixed_reading(
     raise ambiguity_error(row, candidates, field, option)
 
 
-def ambiguity_error(row: Written, readings: Sequence[str], field: str, option: Option) -> DataError:
+def ambiguity_error(
+    row: Written, readings: Sequence[str], field: str, option: ReadingOption
+) -> DataError:
     """Return the error for values with several readings: one of them in each, and the options to
     choose.
     """
@@ -282,7 +284,7 @@ def _no_reading_error(rows: Sequence[Written], bad: Written, field: str) -> Data
 
 
 def _conflict_error(
-    rows: Sequence[Written], option: Option, skip_bad: bool, field: str
+    rows: Sequence[Written], option: ReadingOption, skip_bad: bool, field: str
 ) -> DataError:
     """Return the error for rows that each have a reading, and not all the same."""
     possible = list(READINGS)

@@ -244,7 +244,7 @@ def _compute_hashes(questions: Sequence[Question]) -> _HashedQuestions:
             if len(number) > n:
                 yield text
 
-    texts = _Texts(_blocks(different()))
+    texts = _SketchedTexts(_blocks(different()))
     passage_of_question = np.array([row_of[id(q.passage)] for q in questions], dtype=np.int64)
     budget = max(_GRAMS_PER_PASSAGE * len(number), _MIN_BUDGET)
     halvings = max(texts.n_grams - 1, 0) // budget
@@ -287,7 +287,7 @@ def _question_keys(questions: Sequence[Question], passages: Hashes) -> Hashes:
             counts.extend(map(len, parts))
             yield list(chain.from_iterable(parts))
 
-    texts = _Texts(blocks())
+    texts = _SketchedTexts(blocks())
     starts = offsets_of(counts)
     hashes = texts.hashes()
     hashes[starts[:-1]] = ~hashes[starts[:-1]]  # the question's own text is no option
@@ -312,7 +312,7 @@ def _blocks(items: Iterable[_Item]) -> Iterator[list[_Item]]:
         yield block
 
 
-class _Texts:
+class _SketchedTexts:
     """The words of texts, which are characters in scripts without blanks, and their hashes."""
 
     def __init__(self, texts: Iterable[Sequence[str]]) -> None:

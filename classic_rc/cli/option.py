@@ -122,7 +122,7 @@ and its own.
 """
 
 
-class OptionTable:
+class HelpGroups:
     """All options, by their heading in ``--help``."""
 
     def __init__(self, options: Mapping[str, Sequence[Option]]) -> None:

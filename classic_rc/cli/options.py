@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from classic_rc.cli.option import (
     Bare,
+    HelpGroups,
     Option,
-    OptionTable,
     option,
     parser_of,
     setting_option,
@@ -180,7 +180,7 @@ _OPTIONS: dict[str, tuple[Option, ...]] = {
     ),
 }
 
-TABLE = OptionTable(_OPTIONS)
+TABLE = HelpGroups(_OPTIONS)
 """The options, by their heading in ``--help``."""
 
 vary_option = TABLE.vary

@@ -33,7 +33,7 @@ from classic_rc.questions import Dataset, Question, ReadingLog, Task
 _BATCH = 1000  # rows that are Python objects at a time
 
 
-class _Table(NamedTuple):
+class _MemoryTable(NamedTuple):
     """Rows in memory, with what their container knows of them."""
 
     rows: Iterable[Any]
@@ -104,7 +104,7 @@ def from_rows(
         fix = "put it in brackets, [row]" if is_row else "read a file with classic_rc.load(path)"
         expected = "mappings, one for each row"
         raise UsageError(f"rows is {actual}: {fix}", field="rows", found=actual, expected=expected)
-    table = table or _Table(rows)
+    table = table or _MemoryTable(rows)
     name = name or table.name or "rows"
     roles = None if fields is None else parse_fields(fields)
     task_override = None if task is None else parse_task(task)
@@ -166,7 +166,7 @@ def is_table(value: Any) -> bool:
     return is_arrow or _comes_from(value, "pandas", "columns") or _is_hugging(value)
 
 
-def _as_table(value: Any, split: str | None) -> _Table | None:
+def _as_table(value: Any, split: str | None) -> _MemoryTable | None:
     """Return the rows of a table, or of the table of a split; None if the value is something
     else.
     """
@@ -195,8 +195,10 @@ def _as_table(value: Any, split: str | None) -> _Table | None:
     if _is_hugging(value):
         info = value.info
         split_name = None if value.split is None else str(value.split)
-        return _Table(_rows_of_hugging(value), info.dataset_name or info.builder_name, split_name)
-    return _Table(
+        return _MemoryTable(
+            _rows_of_hugging(value), info.dataset_name or info.builder_name, split_name
+        )
+    return _MemoryTable(
         _rows_of_frame(value) if _comes_from(value, "pandas", "columns") else _rows_of_arrow(value)
     )
 

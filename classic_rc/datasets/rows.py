@@ -122,7 +122,7 @@ def read_questions(
     used = _used_keys(roles)
     # All rows are read before the first question: the task and the coding of gold are facts about
     # all rows.
-    nodes, read_rows = _with_passages(rows, fields), list[_Row]()
+    nodes, read_rows = _with_passages(rows, fields), list[_RawRow]()
     if fields:
         listed = list(nodes)
         _check_columns_of_family(listed, fields)
@@ -146,7 +146,7 @@ def read_questions(
         )
     coding = gold_as or _determine_coding(read_rows, task, reading, is_own_schema, has_types)
     vote_coding = _determine_vote_coding(read_rows, task, reading, coding)
-    decoded: list[tuple[_Row, Gold]] = []
+    decoded: list[tuple[_RawRow, Gold]] = []
     shared_golds: dict[Gold, Gold] = {}  # one object for each choice of options
     for row in read_rows:
         with reading.at(row.node, row.id):
@@ -228,7 +228,7 @@ class RowReader(Reader):
 
 
 @dataclass(frozen=True, slots=True)
-class _Row:
+class _RawRow:
     """The values of a row. Gold is still raw, because its meaning depends on the task and coding
     of all rows.
     """
@@ -256,7 +256,7 @@ class _Row:
 
 def _read_row(
     node: Node, number: int, reading: Reading, fields: Mapping[str, str], used: AbstractSet[str]
-) -> _Row:
+) -> _RawRow:
     if not isinstance(node.value, dict):
         raise node.error(
             "wrong type", found=describe_value(node.value), expected="an object for each question"
@@ -327,7 +327,7 @@ def _read_row(
     facts = _collect_meta(node, values, fields, used)
     if labels is not None and name_other_places(labels):
         facts[OPTION_LABELS] = tuple(labels)
-    return _Row(
+    return _RawRow(
         node.with_value(None) if is_own and reading.texts.is_open else node,
         id or (f"line-{node.line}" if node.line else f"row-{number}"),
         passage,
@@ -455,7 +455,7 @@ def _collect_meta(
     return meta
 
 
-def _check_paths(rows: Sequence[_Row], fields: Mapping[str, str]) -> None:
+def _check_paths(rows: Sequence[_RawRow], fields: Mapping[str, str]) -> None:
     """Refuse a path that no row has: a misspelt path of gold must not be read as hidden gold."""
     for role, path in fields.items():
         is_literal = role == "task" and path in TASKS
@@ -466,7 +466,7 @@ def _check_paths(rows: Sequence[_Row], fields: Mapping[str, str]) -> None:
                 raise rows[0].error("no row has this key", column, actual, f"the {role}")
 
 
-def _check_json_texts(rows: Sequence[_Row]) -> None:
+def _check_json_texts(rows: Sequence[_RawRow]) -> None:
     """Refuse texts of JSON, which `datasets` writes for columns of texts and numbers."""
     for position in range(len(rows[0].candidates) if rows else 0):
         texts = (row.texts[position] for row in rows if len(row.candidates) > position)
@@ -504,7 +504,7 @@ def _check_columns_of_family(nodes: Sequence[Node], fields: Mapping[str, str]) -
         )
 
 
-def _check_mapping(decoded: Sequence[tuple[_Row, Gold]], fields: Mapping[str, str]) -> None:
+def _check_mapping(decoded: Sequence[tuple[_RawRow, Gold]], fields: Mapping[str, str]) -> None:
     """Refuse fields that make all options of all questions right."""
     labelled = [(row, gold) for row, gold in decoded if gold is not None]
     if len(labelled) < 2 or not all(len(gold) == len(row.candidates) > 1 for row, gold in labelled):
@@ -522,12 +522,12 @@ def _check_mapping(decoded: Sequence[tuple[_Row, Gold]], fields: Mapping[str, st
 
 
 def _agree_on_task(
-    rows: Sequence[_Row], is_own_schema: bool, reading: Reading
-) -> tuple[list[_Row], Task]:
+    rows: Sequence[_RawRow], is_own_schema: bool, reading: Reading
+) -> tuple[list[_RawRow], Task]:
     """Return the one task that the rows name, or that their gold implies, and the rows that have
     it.
     """
-    tasks: list[tuple[_Row, Task | None]] = []
+    tasks: list[tuple[_RawRow, Task | None]] = []
     has_indices = any(row.gold is not None and not _are_texts(row.gold) for row in rows)
     is_cloze = any(PLACEHOLDER in row.question for row in rows)
     for row in rows:
@@ -548,7 +548,7 @@ def _agree_on_task(
     # In strict reading, the first row with another task than the first one is the error.
     ordered = [task for task, _ in counts.most_common()] if reading.options.skip_bad else counts
     common = next(iter(ordered), Task.SINGLE_CHOICE)
-    alike: list[_Row] = []
+    alike: list[_RawRow] = []
     for row, task in tasks:
         with reading.at(row.node, row.id):
             if task not in (None, common):
@@ -560,7 +560,7 @@ def _agree_on_task(
     return alike, common
 
 
-def _infer_task(row: _Row, may_be_cloze: bool) -> Task | None:
+def _infer_task(row: _RawRow, may_be_cloze: bool) -> Task | None:
     if row.gold is None:
         return None
     if _are_words(row.gold) and (may_be_cloze or not row.candidates):
@@ -570,7 +570,7 @@ def _infer_task(row: _Row, may_be_cloze: bool) -> Task | None:
 
 
 def _determine_coding(
-    rows: Sequence[_Row], task: Task, reading: Reading, is_own_schema: bool, has_types: bool
+    rows: Sequence[_RawRow], task: Task, reading: Reading, is_own_schema: bool, has_types: bool
 ) -> str:
     """Return the coding of gold in rows for which the user gave none."""
     with_gold = [row for row in rows if row.gold is not None]
@@ -594,7 +594,9 @@ def _determine_coding(
     return decide_reading(written, option=GOLD_AS, skip_bad=reading.options.skip_bad)
 
 
-def _determine_vote_coding(rows: Sequence[_Row], task: Task, reading: Reading, coding: str) -> str:
+def _determine_vote_coding(
+    rows: Sequence[_RawRow], task: Task, reading: Reading, coding: str
+) -> str:
     """Return the coding of all votes: that of gold if it fits, else the only one that does.
 
     Gold and votes do not count from different numbers.
@@ -630,7 +632,7 @@ def _determine_vote_coding(rows: Sequence[_Row], task: Task, reading: Reading, c
 
 
 def _explain_gold(
-    rows: Sequence[_Row],
+    rows: Sequence[_RawRow],
     task: Task,
     readings: Sequence[str],
     reading: Reading,
@@ -704,7 +706,7 @@ def _own_coding(rows: Sequence[Written], are_words: bool) -> str:
     )
 
 
-def _decode_gold(row: _Row, task: Task, coding: str) -> Gold:
+def _decode_gold(row: _RawRow, task: Task, coding: str) -> Gold:
     _check_candidates(row, task)
     if row.gold is None:
         return None
@@ -720,7 +722,7 @@ def _decode_gold(row: _Row, task: Task, coding: str) -> Gold:
     return right if task.has_choices else tuple(dict.fromkeys(row.texts[i] for i in sorted(right)))
 
 
-def _decode_votes(row: _Row, task: Task, coding: str) -> dict[str, Any]:
+def _decode_votes(row: _RawRow, task: Task, coding: str) -> dict[str, Any]:
     """Return what the meta of a question says about its votes."""
     votes: dict[str, Any] = {}
     for name, value in row.votes.items():
@@ -733,7 +735,7 @@ def _decode_votes(row: _Row, task: Task, coding: str) -> dict[str, Any]:
     return {ANNOTATORS: votes}
 
 
-def _decode_vote(value: Any, row: _Row, task: Task, coding: str) -> Any:
+def _decode_vote(value: Any, row: _RawRow, task: Task, coding: str) -> Any:
     if not task.has_choices:
         if isinstance(value, str) or (task is Task.MULTI_SPAN and is_list_of(value, str)):
             return value
@@ -744,14 +746,14 @@ def _decode_vote(value: Any, row: _Row, task: Task, coding: str) -> Any:
     return options[0] if task is Task.SINGLE_CHOICE else options
 
 
-def _own_indices(row: _Row) -> frozenset[int] | None:
+def _own_indices(row: _RawRow) -> frozenset[int] | None:
     """Return gold that is one index from 0, or different ones; None for any other gold."""
     indices = row.gold if isinstance(row.gold, (list, tuple)) else [row.gold]
     are_valid = all(type(index) is int and 0 <= index < len(row.candidates) for index in indices)
     return frozenset(indices) if are_valid and len(set(indices)) == len(indices) else None
 
 
-def _decode_written(row: _Row, coding: str) -> frozenset[int]:
+def _decode_written(row: _RawRow, coding: str) -> frozenset[int]:
     if coding == "own":
         coding = "text" if _are_words(row.gold) else "index0"
     try:
@@ -776,7 +778,7 @@ def _are_words(gold: Any) -> bool:
     return _are_texts(gold) and not all(_DIGITS.fullmatch(value.strip()) for value in values)
 
 
-def _check_candidates(row: _Row, task: Task) -> None:
+def _check_candidates(row: _RawRow, task: Task) -> None:
     if task.has_spans and row.candidates:
         actual = f"{len(row.candidates)} candidates"
         raise row.error(f"{task} questions cannot have candidates", "candidates", actual, "none")

@@ -31,7 +31,7 @@ class TextStore:
         self._left: float = block_size(_KEPT_CHARACTERS)
         self._block_size = block_size(_BLOCK_CHARACTERS)
         self._file = _File()
-        self._block, self._n_characters = _Block(self._file), 0
+        self._block, self._n_characters = _StoredBlock(self._file), 0
         self._last: tuple[Sequence[Candidate] | None, Sequence[Candidate]] = (None, ())
 
     def make_passage(
@@ -80,7 +80,7 @@ class TextStore:
         place = block, len(block.values) - 1
         self._n_characters += n_characters
         if self._n_characters >= self._block_size:
-            self._block, self._n_characters = _Block(self._file), 0
+            self._block, self._n_characters = _StoredBlock(self._file), 0
             try:
                 self._file.save(block)
             except OSError:
@@ -88,7 +88,7 @@ class TextStore:
         return place
 
 
-class _Block:
+class _StoredBlock:
     """Values that are read from the file together: most readers go through the texts in order."""
 
     __slots__ = ("file", "place", "values")
@@ -110,9 +110,9 @@ class _File:
     def __init__(self) -> None:
         self._file: Any = None
         self._size = 0
-        self._last: tuple[_Block | None, list[Any]] = (None, [])
+        self._last: tuple[_StoredBlock | None, list[Any]] = (None, [])
 
-    def save(self, block: _Block) -> None:
+    def save(self, block: _StoredBlock) -> None:
         """Move a block's values to the file."""
         if self._file is None:
             import tempfile
@@ -125,7 +125,7 @@ class _File:
         block.place, block.values = (self._size, len(data)), []
         self._size += len(data)
 
-    def read(self, block: _Block) -> list[Any]:
+    def read(self, block: _StoredBlock) -> list[Any]:
         """Return the values of a block."""
         last, values = self._last  # one assignment, so threads see a whole pair
         if last is not block:
@@ -175,7 +175,7 @@ class StoredCandidates(TextCandidates):
 
     __slots__ = ("_n", "_place")
 
-    def __init__(self, n: int, place: tuple[_Block, int]) -> None:
+    def __init__(self, n: int, place: tuple[_StoredBlock, int]) -> None:
         self._n, self._place = n, place
 
     def _values(self) -> tuple[Any, ...]:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Self, TypeAlias
 from classic_rc.encodings import (
     GOLD_AS,
     READINGS,
-    Option,
+    ReadingOption,
     Written,
     decide_mixed_reading,
     explain,
@@ -33,8 +33,8 @@ from classic_rc.formats.extraction import (
     without_reasoning,
 )
 from classic_rc.formats.layouts import (
+    AnswerRow,
     Layout,
-    Row,
     find_layout,
     find_positions,
     has_answers,
@@ -191,7 +191,7 @@ class AnswersFormat(Format):
                 or "Is it a file for another split? "
                 f"For a sample: -s NAME={source},sample={n_answered}",
             )
-        option = Option(f"-s answers:{shlex.quote(source)},reading={{}}")
+        option = ReadingOption(f"-s answers:{shlex.quote(source)},reading={{}}")
         return _decide(items, self.reading, column, option, source, notes)
 
     def render(self, output: SystemOutput) -> str:
@@ -258,7 +258,7 @@ class _Item:
         """Whether an answer is options."""
         return self.question.task.has_choices
 
-    def add(self, row: Row, pattern: re.Pattern[str] | None = None) -> None:
+    def add(self, row: AnswerRow, pattern: re.Pattern[str] | None = None) -> None:
         """Add the samples of a row."""
         in_row_order = self if row.options is None or not self.has_choices else self._in_order(row)
         for value in row.samples:
@@ -266,7 +266,7 @@ class _Item:
                 _Sample(row.node, value, row.model, *_find_stated(value, in_row_order, pattern))
             )
 
-    def _in_order(self, row: Row) -> _Item:
+    def _in_order(self, row: AnswerRow) -> _Item:
         """Return the question with its options in the order in which a row has them."""
         reordered = _Item(self.question, row.options)
         order = self.options.order(reordered.texts)
@@ -304,7 +304,7 @@ def decide_samples(
     questions: Sequence[Question],
     samples: Samples,
     field: str,
-    option: Option,
+    option: ReadingOption,
 ) -> str | None:
     """Return the reading of answers in words; see
     :func:`classic_rc.encodings.decide_mixed_reading`.
@@ -316,11 +316,11 @@ def _ask(questions: Sequence[Question], samples: Samples) -> list[_Item]:
     items = [_Item(question) for question in questions]
     for item, question_samples in zip(items, samples, strict=True):
         for node, value in question_samples:
-            item.add(Row(node, item.question.id, (value,)))
+            item.add(AnswerRow(node, item.question.id, (value,)))
     return items
 
 
-def _find_reading(items: Sequence[_Item], field: str, option: Option) -> str | None:
+def _find_reading(items: Sequence[_Item], field: str, option: ReadingOption) -> str | None:
     """Return the reading of a file's answers, which all of them decide together; None if no
     choice is needed.
     """
@@ -358,7 +358,7 @@ def _decide(
     items: Sequence[_Item],
     declared: str | None,
     field: str,
-    option: Option,
+    option: ReadingOption,
     source: str,
     notes: list[str],
 ) -> list[Prediction]:

@@ -58,7 +58,7 @@ class Document(NamedTuple):
     ] = ()  # the fields of unknown documents with texts that are nowhere in the question
 
 
-_Asked: TypeAlias = "tuple[str, str, Sequence[str] | None]"
+_AskedTexts: TypeAlias = "tuple[str, str, Sequence[str] | None]"
 """A passage, a question, and options; None where they are the continuations themselves."""
 
 _Texts: TypeAlias = "Sequence[str] | None"
@@ -259,7 +259,7 @@ def _race_problems(doc: Node) -> Node:
     return doc.at("problems").with_value(problems)
 
 
-def _read_race(doc: Node) -> _Asked:
+def _read_race(doc: Node) -> _AskedTexts:
     """Read RACE's row for an article: the harness asks the last problem, and tells the answers
     of the others.
     """
@@ -268,7 +268,7 @@ def _read_race(doc: Node) -> _Asked:
     return doc.text("article"), last.text("question"), last.texts("options")
 
 
-def _read_labelled(doc: Node, family: _Family) -> Document:
+def _read_labelled(doc: Node, family: _TaskFamily) -> Document:
     """Read a row of one option and its label: MultiRC as SuperGLUE has it, MC-TACO, or what
     ``perturb`` writes.
     """
@@ -306,7 +306,7 @@ _OPTIONS = "options choices choice answers endings candidates".split()
 """The usual names of fields, in the order in which they are looked for."""
 
 
-def _read_any(doc: Node) -> _Asked:
+def _read_any(doc: Node) -> _AskedTexts:
     """Read the passage and the question of a document by the usual names of fields: QuAIL, MMLU
     and many others.
     """
@@ -386,7 +386,7 @@ def _is_texts(value: Any, at_least: int) -> bool:
     )
 
 
-class _Family(NamedTuple):
+class _TaskFamily(NamedTuple):
     """A family of tasks whose documents have the same fields: keys, or dotted paths, of texts."""
 
     name: str | None
@@ -410,7 +410,7 @@ class _Family(NamedTuple):
             return False
         return not self.needs_words or sum(map(_is_truth, continuations or ())) == 2
 
-    def ask(self, doc: Node) -> _Asked:
+    def ask(self, doc: Node) -> _AskedTexts:
         """Return what a document asks."""
         if not self.has_own_fields:
             return _read_any(doc)
@@ -427,7 +427,7 @@ class _Family(NamedTuple):
         return passage, question, options
 
 
-_UNKNOWN = _Family(None, has_own_fields=False)
+_UNKNOWN = _TaskFamily(None, has_own_fields=False)
 
-_FAMILIES = [_Family(**declared) for declared in read_declarations("families.toml")["family"]]
+_FAMILIES = [_TaskFamily(**declared) for declared in read_declarations("families.toml")["family"]]
 """The families; the first that fits a document is its own."""

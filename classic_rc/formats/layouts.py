@@ -39,7 +39,7 @@ _LOG_OF_INSPECT = re.compile(r'\s*\{\s*"version"\s*:\s*\d+\s*,\s*"status"\s*:')
 _HEADERS = (("header.json",), ("_journal", "start.json"))
 
 
-class Row(NamedTuple):
+class AnswerRow(NamedTuple):
     """A row of a file: the question's id, and what the model said."""
 
     node: Node
@@ -60,7 +60,7 @@ def find_layout(text: str) -> Layout | None:
 
 def read_rows(
     text: str, source: str, layout: Layout | None, notes: list[str]
-) -> tuple[list[Row], str, str]:
+) -> tuple[list[AnswerRow], str, str]:
     """Return the rows of a file, and the names of its ids and answers; without a layout, columns
     have them, or answers are numbered.
     """
@@ -69,7 +69,7 @@ def read_rows(
     if layout is None:
         nodes = _read_rows(text, source)
         ids, column = _find_columns(nodes, source, notes)
-        return [Row(node, node.name(ids), (node.get(column),)) for node in nodes], ids, column
+        return [AnswerRow(node, node.name(ids), (node.get(column),)) for node in nodes], ids, column
     rows = [_read_row(node, layout) for node in json_lines(text, source)]
     status = rows[0].node.value.get("status") if rows and layout.options else None
     if status not in (None, "success"):
@@ -86,7 +86,7 @@ def read_rows(
     return rows, layout.id, "answer"
 
 
-def _read_row(node: Node, layout: Layout) -> Row:
+def _read_row(node: Node, layout: Layout) -> AnswerRow:
     name = _find(node, layout.id)
     if type(name) not in (str, int):
         raise node.error(
@@ -97,7 +97,7 @@ def _read_row(node: Node, layout: Layout) -> Row:
         )
     texts = next((path for path in layout.texts if find_value(node, path)), None)
     model, options = _find(node, layout.model), _find(node, layout.options)
-    return Row(
+    return AnswerRow(
         node,
         str(name),
         tuple(_samples(_find(node, texts))),
@@ -260,18 +260,21 @@ def has_numbers(text: str) -> bool:
     return cells in (numbers, [[]] * len(cells))
 
 
-def _read_numbered(text: str, source: str) -> list[Row]:
+def _read_numbered(text: str, source: str) -> list[AnswerRow]:
     """Return the rows of numbered answers; without numbers, their places are their ids."""
     n_cells = len(re.split(r"[,\t]", text.strip().partition("\n")[0]))
     nodes = list(table_rows(text, source, columns=["number", "answer"][-n_cells:]))
     if not _SHORT.fullmatch(nodes[0].value["answer"].strip()):
         del nodes[0]  # the column's name
     return [
-        Row(node, node.value.get("number", "").strip(), (node.get("answer"),)) for node in nodes
+        AnswerRow(node, node.value.get("number", "").strip(), (node.get("answer"),))
+        for node in nodes
     ]
 
 
-def find_positions(rows: Sequence[Row], ids: Sequence[str], notes: list[str]) -> list[Row]:
+def find_positions(
+    rows: Sequence[AnswerRow], ids: Sequence[str], notes: list[str]
+) -> list[AnswerRow]:
     """Return the rows with the ids of questions in place of numbers from 0 or 1, with a note."""
     numbers = [row.id or str(place) for place, row in enumerate(rows)]
     are_ids = all(row.id for row in rows) and not set(ids).isdisjoint(numbers)

@@ -19,7 +19,7 @@ from typing import Any, BinaryIO, cast
 from classic_rc.errors import DataError
 from classic_rc.io.columns import (
     SUFFIXES,
-    Columns,
+    ColumnarRows,
     SavedDataset,
     find_saved,
     find_shards,
@@ -225,15 +225,15 @@ class InputFile:
             return file.read(8) == self.start[:8]
 
     @cached_property
-    def columns(self) -> Columns | None:
+    def columns(self) -> ColumnarRows | None:
         """The rows of a Parquet or Arrow file, or of the files of ``save_to_disk``; None for all
         other files.
         """
         if self._saved is not None:
-            return Columns(self.name, self._saved.files)
+            return ColumnarRows(self.name, self._saved.files)
         if column_format(self.start) is None:
             return None
-        return Columns(self.name, (self.name if self.is_on_disk else self.data,))
+        return ColumnarRows(self.name, (self.name if self.is_on_disk else self.data,))
 
     @cached_property
     def sha256(self) -> str:

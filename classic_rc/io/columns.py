@@ -90,7 +90,7 @@ def find_shards(name: str) -> tuple[str, ...] | None:
 
 
 @dataclass(frozen=True)
-class Columns:
+class ColumnarRows:
     """The rows of a Parquet file or of Arrow files.
 
     Rows are plain Python values, as JSON has them: missing numbers are None, dates and decimals are
@@ -152,7 +152,7 @@ class Columns:
 
 
 def plain_rows(schema: Any, batches: Iterable[Any]) -> Iterator[dict[str, Any]]:
-    """Yield the rows of Arrow's record batches as plain values (see :class:`Columns`), without
+    """Yield the rows of Arrow's record batches as plain values (see :class:`ColumnarRows`), without
     columns of bytes.
     """
     converters = _row_converters(schema)

@@ -172,7 +172,7 @@ def _only_count(names: Sequence[str]) -> bool:
 # Columns.
 
 
-class _Column:
+class _ValueColumn:
     """What the values of a column have in common, and the columns in its objects and lists.
 
     `form` is ``float`` if all values are whole numbers, some of them written with a fraction;
@@ -183,7 +183,7 @@ class _Column:
         self.form: type | None = None
         self.has_absent = False
         self.closed: set[str] = set()  # the members that do not change
-        self.members: dict[str | None, _Column] = defaultdict(_Column)  # None: of lists
+        self.members: dict[str | None, _ValueColumn] = defaultdict(_ValueColumn)  # None: of lists
 
     def note(self, value: Any, is_cell: bool) -> bool:
         """Add a value; return whether it may still change."""
@@ -242,7 +242,7 @@ def read_columns(rows: Iterable[Node], *, are_cells: bool = False) -> Iterator[N
     write ``1992.0``: it is read as whole numbers. Times that are all midnight are dates. With
     `are_cells`, values are the cells of a table. Rows wait only while a value may change.
     """
-    columns = _Column()
+    columns = _ValueColumn()
     waiting: list[Node] = []
     for row in rows:
         may_change = isinstance(row.value, dict) and columns.note(row.value, are_cells)

@@ -103,7 +103,7 @@ class HeldOutFits:
     ) -> None:
         self._groups = groups
         taught = groups != np.arange(groups.max(initial=-1) + 1)[:, None]
-        self._losses = _Losses(right, offsets, taught.astype(np.float32))
+        self._losses = _ModelLosses(right, offsets, taught.astype(np.float32))
         self._matrix = _Matrix(features, typed)
         self._used = np.ones((len(taught), self._matrix.n_columns), dtype=np.float32)
         if min_count:
@@ -278,7 +278,7 @@ class _States(NamedTuple):
         return product
 
 
-class _Losses:
+class _ModelLosses:
     """The losses of all models: each of the rows that teach it."""
 
     def __init__(self, right: Integers, offsets: Integers | None, taught: Floats) -> None:

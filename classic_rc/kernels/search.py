@@ -75,7 +75,7 @@ def best_constrained(
     n_cells = max(BLOCK_CELLS, int(queries.sizes.max(initial=0)))
     flags, slots = np.zeros(n_cells, dtype=np.bool_), np.empty(n_cells, dtype=np.int32)
     bounds, plan = ScoreBounds(postings, term_scores, n_cells), SearchPlan.of(postings, queries)
-    gathered: list[_Hits] = []
+    gathered: list[_CellHits] = []
     n_hits = 0
     for block in plan.blocks():
         # Bounds hold for plain sums only. With `combine`, every qualifying sentence is scored.
@@ -103,7 +103,7 @@ def _find_qualifying(block: SearchBlock, flags: NDArray[np.bool_]) -> ChosenPost
     return block.offered.choose(places)
 
 
-class _Hits(NamedTuple):
+class _CellHits(NamedTuple):
     """The postings in cells that are scored exactly."""
 
     options: slice  # the options of the questions that the cells belong to
@@ -125,7 +125,7 @@ def _collect_hits(
     postings: SentencePostings,
     flags: NDArray[np.bool_],
     slots: NDArray[np.int32],
-) -> _Hits:
+) -> _CellHits:
     """Return the postings of all asked and offered terms in these cells; the offered ones are in
     `qualifying`.
     """
@@ -136,7 +136,7 @@ def _collect_hits(
     # The last hit of a cell overwrites the others and becomes the cell's slot. Older content of
     # `slots` is never read: every chosen cell has an offered term, so it is written here.
     slots[offered.cells] = np.arange(len(offered.cells), dtype=np.int32)
-    return _Hits(
+    return _CellHits(
         block.options,
         offered.cells - block.offered.shifts[offered.lists],
         slots[offered.cells],
@@ -148,12 +148,12 @@ def _collect_hits(
     )
 
 
-def _merge_hits(gathered: list[_Hits]) -> _Hits:
+def _merge_hits(gathered: list[_CellHits]) -> _CellHits:
     """Join the hits of successive blocks as if they were of one block."""
     before = offsets_of([len(hits.sentences) for hits in gathered]).tolist()
     columns = zip(*(hits[1:] for hits in gathered), strict=True)
     options = slice(gathered[0].options.start, gathered[-1].options.stop)
-    hits = _Hits(options, *(np.concatenate(column) for column in columns))
+    hits = _CellHits(options, *(np.concatenate(column) for column in columns))
     for slots, of_block in ((hits.slots, "slots"), (hits.asked_slots, "asked_slots")):
         slots += np.repeat(
             before[:-1], [len(getattr(block_hits, of_block)) for block_hits in gathered]
@@ -163,7 +163,7 @@ def _merge_hits(gathered: list[_Hits]) -> _Hits:
 
 def _score_hits(
     plan: SearchPlan,
-    gathered: list[_Hits],
+    gathered: list[_CellHits],
     term_scores: TermScores,
     combine: Combine | None,
     sentences: NDArray[np.int64],

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from classic_rc.io.text import printable
 from classic_rc.questions import Dataset, Passage, Question
 from classic_rc.reports.formulas import DIGITS, formula_lines
-from classic_rc.reports.html import CHOICES, Bar, question_cell, question_style
+from classic_rc.reports.html import CHOICES, SignedBar, question_cell, question_style
 from classic_rc.reports.verdict import (
     TermRow,
     Verdict,
@@ -426,7 +426,8 @@ def _panel(
     return {
         "against": "" if against is None else _short_name(explanation.question, against),
         "rows": [
-            (row.name, row.own, row.other, Bar.of(row.gain, largest), row.gain) for row in rows
+            (row.name, row.own, row.other, SignedBar.of(row.gain, largest), row.gain)
+            for row in rows
         ],
         "terms": []
         if rows

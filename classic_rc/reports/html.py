@@ -168,7 +168,7 @@ def format_number(value: float, digits: int = 5) -> str:
     return f"−{digits_text}" if value < 0 else digits_text
 
 
-class Bar(NamedTuple):
+class SignedBar(NamedTuple):
     """A bar to the right of zero, or to the left for a negative number; in pixels."""
 
     sign: str  # "plus" or "minus"
@@ -176,7 +176,7 @@ class Bar(NamedTuple):
     length: int
 
     @classmethod
-    def of(cls, value: float, largest: float) -> Bar:
+    def of(cls, value: float, largest: float) -> SignedBar:
         """Return the bar of a number; `largest` is the largest magnitude in the same chart."""
         # A value that is NaN, or a chart whose largest value is infinite, gets no bar.
         length = (

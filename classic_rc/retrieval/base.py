@@ -491,7 +491,7 @@ class Engine(ABC):
             for _ in question_options
         ]
         option_texts = [option for question_options in options for option in question_options]
-        words = WordSets(overlap)
+        words = TextWords(overlap)
         sentences, scores = (
             np.full(len(question_texts), -1, dtype=np.int64),
             np.zeros(len(question_texts), dtype=np.float32),
@@ -518,7 +518,7 @@ class Engine(ABC):
         self,
         hits: Hits,
         text_words: Sequence[tuple[frozenset[int], frozenset[int]]],
-        words: WordSets,
+        words: TextWords,
     ) -> NDArray[np.int64]:
         """Return the index of each query's first hit that shares a word with both texts; -1 if
         there is none.
@@ -549,7 +549,7 @@ class Engine(ABC):
         return places
 
 
-class WordSets:
+class TextWords:
     """Texts as sets of the words that an analyzer finds."""
 
     def __init__(self, analyzer: str | Analyzer) -> None:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from classic_rc.equality import normalised_text
 from classic_rc.kernels.arrays import block_size
 from classic_rc.questions import Question
-from classic_rc.retrieval.base import WordSets
+from classic_rc.retrieval.base import TextWords
 from classic_rc.retrieval.corpus import Corpus
 from classic_rc.retrieval.texts import StoredTexts
 from classic_rc.text.sentence_arrays import iter_sentence_texts
@@ -107,7 +107,7 @@ def find_texts(corpus: Corpus, texts: Sequence[str]) -> dict[str, list[int]]:
     """
     engine = corpus.engine
     sentences_with: dict[str, list[int]] = {text: [] for text in texts}
-    words = WordSets(engine.analyzer)
+    words = TextWords(engine.analyzer)
     terms = {
         text: text_terms
         for text, text_terms in zip(sentences_with, words.of(list(sentences_with)), strict=True)

@@ -162,7 +162,7 @@ def evaluate(
         learns = protocol.train is not None or protocol.tune is not None
         advance.stage("comparing with the training data" if learns else "")
         plan = make_plan(dataset, systems, protocol, needs_system=False)
-    run = _Run(plan, groupings, read_seconds)
+    run = _RunningEvaluation(plan, groupings, read_seconds)
     with progress_bar(
         plan.dataset.name, len(plan.systems) * len(plan.dataset), progress
     ) as advance:
@@ -188,7 +188,7 @@ def _check_jobs(jobs: Any) -> None:
         )
 
 
-class _Run:
+class _RunningEvaluation:
     """The rows of an evaluation, and the reasons why systems have none, as they are finished."""
 
     def __init__(

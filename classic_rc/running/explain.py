@@ -215,7 +215,7 @@ ABLATION_NOTE = (
 NO_EFFECT_NOTE = "ablation: no word changes a score when it is left out"
 
 
-class _Part(NamedTuple):
+class _OmittedWords(NamedTuple):
     """Words that are left out together."""
 
     where: str  # "passage", "question" or "candidate"
@@ -270,15 +270,15 @@ def measure_words(solver: Solver, explanation: Explanation) -> Explanation:
     return replace(explanation, candidates=tuple(explained), note=note)
 
 
-def _parts_of(question: Question) -> list[_Part]:
+def _parts_of(question: Question) -> list[_OmittedWords]:
     """Return the words to leave out; those of the candidates are left out of all candidates at
     once.
     """
     text = question.text.replace(PLACEHOLDER, " " * len(PLACEHOLDER))
-    parts = [_Part("question", m[0], m.start(), m.end()) for m in _WORD.finditer(text)]
+    parts = [_OmittedWords("question", m[0], m.start(), m.end()) for m in _WORD.finditer(text)]
     if question.task.has_choices:
         words = dict.fromkeys(m[0] for c in question.candidates for m in _WORD.finditer(c.text))
-        parts += [_Part("candidate", word, 0, 0) for word in words]
+        parts += [_OmittedWords("candidate", word, 0, 0) for word in words]
     parts = parts[: MOST_ABLATIONS // 2]
     passage_words = [(m.start(), m.end()) for m in _WORD.finditer(question.passage.text)]
     together = -(-len(passage_words) // (MOST_ABLATIONS - len(parts)))
@@ -288,12 +288,12 @@ def _parts_of(question: Question) -> list[_Part]:
             passage_words[min(first + together, len(passage_words)) - 1][1],
         )
         parts.append(
-            _Part("passage", " ".join(question.passage.text[start:end].split()), start, end)
+            _OmittedWords("passage", " ".join(question.passage.text[start:end].split()), start, end)
         )
     return parts
 
 
-def _without(question: Question, words: _Part) -> Question:
+def _without(question: Question, words: _OmittedWords) -> Question:
     """Return the question with blanks in place of words."""
 
     def blank(text: str) -> str:

@@ -122,7 +122,7 @@ class Provenance(dict[str, Any]):
         return self._sketch
 
 
-class Scorer(Protocol):
+class QuestionScorer(Protocol):
     """What scores questions instead of a solver that has learned from them."""
 
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
@@ -338,7 +338,7 @@ class Solver(Estimator, ABC):
             )
         return train
 
-    def tune(self, questions: Sequence[Question], scorer: Scorer | None = None) -> Self:
+    def tune(self, questions: Sequence[Question], scorer: QuestionScorer | None = None) -> Self:
         """Fit the decision rule on the scores of `questions` and their gold, and store it as
         ``decision_``.
 

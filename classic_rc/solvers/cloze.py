@@ -291,14 +291,14 @@ def _placeholders(encoded: EncodedDataset) -> NDArray[np.int64]:
     return tokens_before_placeholder([encoded[i] for i in encoded.order], encoded.analyzer)
 
 
-class _Texts(NamedTuple):
+class _ClozeTexts(NamedTuple):
     passage: list[str]
     places: list[tuple[int, int]]  # of each passage token, its character offsets
     query: list[str]
     placeholder: int  # the number of query tokens before the placeholder
 
     @classmethod
-    def of(cls, solver: Solver, question: Question) -> _Texts:
+    def of(cls, solver: Solver, question: Question) -> _ClozeTexts:
         analyzer = get_analyzer(solver.analyzer)
         located = analyzer.locate(question.passage.text)
         return cls(
@@ -313,7 +313,7 @@ _Parts = tuple[tuple[Mark, ...], dict[str, float], Callable[[], Term]]
 """A candidate's marks and numbers, and what makes its formula."""
 
 
-def distance_explainer(solver: ClozeDistance, texts: _Texts) -> Callable[[list[str]], _Parts]:
+def distance_explainer(solver: ClozeDistance, texts: _ClozeTexts) -> Callable[[list[str]], _Parts]:
     """Return what explains a candidate by its best mention, and by how much less than the maximum
     each matched word costs.
     """
@@ -363,7 +363,7 @@ def distance_explainer(solver: ClozeDistance, texts: _Texts) -> Callable[[list[s
 
 
 def window_explainer(
-    solver: ClozeWindow, texts: _Texts, corpus_weights: Mapping[Any, int]
+    solver: ClozeWindow, texts: _ClozeTexts, corpus_weights: Mapping[Any, int]
 ) -> Callable[[list[str]], _Parts]:
     """Return what explains a candidate by the best position of its completed query, and the weights
     of the matching words: `corpus_weights`, or else those of the passage.
@@ -427,14 +427,14 @@ def window_explainer(
 def _explain_texts(
     solver: Solver,
     questions: Sequence[Question],
-    explainer: Callable[[Any, _Texts], Callable[[list[str]], _Parts]],
+    explainer: Callable[[Any, _ClozeTexts], Callable[[list[str]], _Parts]],
 ) -> Iterator[Explanation]:
     """Add marks and numbers to the scores, once for all candidates of a question with the same
     text.
     """
     analyzer, scores = get_analyzer(solver.analyzer), solver.score_candidates(questions)
     for k, question in enumerate(questions):
-        mark_words = explainer(solver, _Texts.of(solver, question))
+        mark_words = explainer(solver, _ClozeTexts.of(solver, question))
         unmarked = Explanation.from_scores(solver.name, question, scores.take([k]))
         texts = dict.fromkeys(plain.text for plain in unmarked.candidates)
         parts = {text: mark_words(analyzer.analyze(text)) for text in texts}

@@ -28,7 +28,7 @@ NEGATIONS = frozenset("no not never none nobody nothing nowhere neither nor with
 """
 
 
-class _Cue(Solver):
+class _SignedCue(Solver):
     """One number per candidate, with a learned sign: whether more or less of it is better."""
 
     learns_from = "gold"
@@ -69,7 +69,7 @@ class _Cue(Solver):
         return times("score", sign, given(self.cue_name, self.direction_ * score), value=score)
 
 
-class Length(_Cue):
+class Length(_SignedCue):
     r"""The length of the candidate; whether longer or shorter is better is learned.
 
     .. math:: s = \pm |c|
@@ -100,7 +100,7 @@ class Length(_Cue):
         )
 
 
-class NegationWords(_Cue):
+class NegationWords(_SignedCue):
     r"""The number of negations in the candidate; whether they count for or against it is learned.
 
     .. math:: s = \pm \#\{\text{negations in } c\}
@@ -144,7 +144,7 @@ class NegationWords(_Cue):
         return encoded.scores(counts.astype(np.float64), np.zeros(len(counts), dtype=np.bool_))
 
 
-class VerbatimOverlap(_Cue):
+class VerbatimOverlap(_SignedCue):
     r"""The longest run of words that candidate and passage share; the question is not read.
 
     .. math:: s = \pm \max \{n : c_{i \ldots i+n-1} = P_{j \ldots j+n-1}\}

@@ -22,7 +22,7 @@ from classic_rc.metrics.base import primary_metric
 from classic_rc.parameters import number, parameter, whole_number
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question
-from classic_rc.solvers.base import Scorer, Solver, Variant
+from classic_rc.solvers.base import QuestionScorer, Solver, Variant
 from classic_rc.solvers.explanation import (
     CandidateExplanation,
     Explanation,
@@ -256,7 +256,7 @@ class SlidingWindow(_Matcher):
         """Whether :meth:`tune` also chooses the window."""
         return self.window == "tuned"
 
-    def tune(self, questions: Sequence[Question], scorer: Scorer | None = None) -> Self:
+    def tune(self, questions: Sequence[Question], scorer: QuestionScorer | None = None) -> Self:
         """Fit the decision on `questions`; with ``window="tuned"``, choose the window on them
         first.
 
@@ -395,7 +395,7 @@ class SlidingWindowDistance(_Matcher):
         )
 
 
-class _Passage(NamedTuple):
+class _TokenizedPassage(NamedTuple):
     tokens: list[str]
     places: list[tuple[int, int]]  # the character offsets of each token
     count_of: Callable[[str], int]
@@ -418,7 +418,7 @@ def explain_matches(solver: _Matcher, questions: Sequence[Question]) -> Iterator
         measured = encoded.scores(*word_distance(encoded.arrays, stop_flags, params["distance"]))
         stem = stemmer(analyzer.stemmer)
         listed = {stem(word) for word in stop_words(params["stop_words"])}
-    passages: dict[int, _Passage] = {}
+    passages: dict[int, _TokenizedPassage] = {}
     for i, (question, distances) in enumerate(zip(questions, measured, strict=False)):
         key = id(question.passage)
         if key not in passages:
@@ -432,10 +432,10 @@ def explain_matches(solver: _Matcher, questions: Sequence[Question]) -> Iterator
 
 def _read_passage(
     solver: Any, located: Sequence[tuple[str, int, int]], listed: set[str] | None
-) -> _Passage:
+) -> _TokenizedPassage:
     tokens = [token for token, _, _ in located]
     in_corpus, counts = solver.learns_from == "passages", Counter(tokens)
-    return _Passage(
+    return _TokenizedPassage(
         tokens,
         [(start, end) for _, start, end in located],
         (lambda word: solver.word_counts_.get(word, 1)) if in_corpus else counts.__getitem__,
@@ -446,7 +446,7 @@ def _read_passage(
 def _candidate_explainer(
     solver: _Matcher,
     analyzer: Analyzer,
-    passage: _Passage,
+    passage: _TokenizedPassage,
     query: Sequence[str],
     distances: NDArray[np.float64] | None,
 ) -> Callable[[int, CandidateExplanation], CandidateExplanation]:
@@ -494,7 +494,7 @@ def _candidate_explainer(
 
 
 def _mark_window(
-    passage: _Passage, question_words: set[str], inside: range, total: Term
+    passage: _TokenizedPassage, question_words: set[str], inside: range, total: Term
 ) -> list[Mark]:
     if not inside:
         return []
@@ -512,7 +512,7 @@ def _mark_window(
 
 
 def _nearest_pair(
-    passage: _Passage, query: Sequence[str], answer: Sequence[str], stop: set[str]
+    passage: _TokenizedPassage, query: Sequence[str], answer: Sequence[str], stop: set[str]
 ) -> list[Mark]:
     question_words, candidate_words = set(query) - stop, set(answer) - set(query) - stop
     question_places = [i for i, token in enumerate(passage.tokens) if token in question_words]

@@ -185,7 +185,7 @@ def _check_passages(engine: Engine) -> None:
 
 def _check_stored(engine_type: type[Engine], place: str) -> None:
     name = engine_type.name
-    report = engine_type.build([_Lines()], place)
+    report = engine_type.build([_SentenceLines()], place)
     assert os.fspath(place) in report.summary, f"{name}: the report of a build must name its place"
     opened = engine_type.open(place)
     _check_searches(opened)
@@ -197,7 +197,7 @@ def _check_stored(engine_type: type[Engine], place: str) -> None:
     assert place in engine_type.check(place), f"{name}: the report of a check must name the place"
 
 
-class _Lines(TextInput):
+class _SentenceLines(TextInput):
     """The sentences as the lines of an input."""
 
     name, size = "lines", None

@@ -158,7 +158,7 @@ class DreamTokenizer(Tokenizer):
         return [(token.start, token.end) for token in _tokenize(text)]
 
 
-class _Token(NamedTuple):
+class _DialogueToken(NamedTuple):
     text: str
     start: int
     end: int
@@ -206,7 +206,7 @@ it.
 """
 
 
-def _tokenize(text: str) -> list[_Token]:
+def _tokenize(text: str) -> list[_DialogueToken]:
     words = list(_replace_number_words(_split_words(text)))
     joined = " ".join(word.text for word in words)
     starts = [start for word in words for start in (*word.starts, 0)]
@@ -215,7 +215,7 @@ def _tokenize(text: str) -> list[_Token]:
     places = align(tokens, joined)
     return _merge_times(
         [
-            _Token(token, starts[i], ends[j - 1])
+            _DialogueToken(token, starts[i], ends[j - 1])
             for token, (i, j) in zip(tokens, places, strict=True)
         ]
     )
@@ -269,9 +269,9 @@ def _digits_of(run: list[tuple[int, int]], start: int, end: int) -> _Word:
     return _Word(digits, [start] * len(digits), [end] * len(digits))
 
 
-def _merge_times(tokens: list[_Token]) -> list[_Token]:
+def _merge_times(tokens: list[_DialogueToken]) -> list[_DialogueToken]:
     """Merge each "minutes past/to hour" into one token "hour:minutes"."""
-    result: list[_Token] = []
+    result: list[_DialogueToken] = []
     rest = iter(range(len(tokens)))
     for i in rest:
         token = tokens[i]
@@ -283,7 +283,7 @@ def _merge_times(tokens: list[_Token]) -> list[_Token]:
         if time is None:
             result.append(token)
         else:
-            result[-1] = _Token(time, result[-1].start, tokens[i + 1].end)
+            result[-1] = _DialogueToken(time, result[-1].start, tokens[i + 1].end)
             next(rest)
     return result
 

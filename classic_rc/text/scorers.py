@@ -172,7 +172,7 @@ class _Bag:
         return sum(min(units.count(unit), self._counts[unit]) for unit in common)
 
 
-class _Run:
+class _UnitRuns:
     """The runs of units of a gold text."""
 
     def __init__(self, units: Units) -> None:
@@ -205,12 +205,12 @@ _PRIVATE = 0xF0000  # the first of the private characters
 
 
 class _JunkRun:
-    """Like :class:`_Run`, but as ``difflib`` finds runs: in a text of 200 units or more, a unit
-    that makes up more than 1 % cannot begin one.
+    """Like :class:`_UnitRuns`, but as ``difflib`` finds runs: in a text of 200 units or more, a
+    unit that makes up more than 1 % cannot begin one.
     """
 
     def __init__(self, units: Units) -> None:
-        self._units, self._run = units, _Run(units)
+        self._units, self._run = units, _UnitRuns(units)
         self._matcher: SequenceMatcher[str] | None = None
 
     def shared(self, units: Units, common: Iterable[str]) -> int:
@@ -272,7 +272,7 @@ class Scorer:
     source: str
     cites: tuple[str, ...] = ()
     unit: str = "words"
-    overlap: type[_Bag | _Run | _JunkRun] = _Bag
+    overlap: type[_Bag | _UnitRuns | _JunkRun] = _Bag
     empty: bool = False
     drops_empty_golds: bool = False
     f1_label: str = "F1"
@@ -431,7 +431,7 @@ SCORERS: Mapping[str, Scorer] = by_name(
         "ymcui/cmrc2018 c0eb1b6b, v5 and v6; DRCD's baselines use it",
         ("cui2019",),
         _HAN_UNIT,
-        _Run,
+        _UnitRuns,
     ),
     Scorer(
         "dureader",
@@ -441,7 +441,7 @@ SCORERS: Mapping[str, Scorer] = by_name(
         "baidu/DuReader c625076b, DuReader-robust",
         ("tang2021",),
         _HAN_UNIT,
-        _Run,
+        _UnitRuns,
     ),
     *(_mlqa(language, articles) for language, articles in _MLQA_ARTICLES.items()),
     Scorer(

@@ -14,7 +14,7 @@ import pytest
 
 from classic_rc.datasets import load
 from classic_rc.errors import DataError, MissingPackageError
-from classic_rc.io.columns import Columns, find_shards, join_shards
+from classic_rc.io.columns import ColumnarRows, find_shards, join_shards
 from classic_rc.io.files import column_format
 from tests.datasets.conftest import BELEBELE, BOOLQ, QUAIL, ROW
 from tests.errors import raises
@@ -64,7 +64,7 @@ def _write(path, table):
 
 
 def _read(path):
-    return list(Columns(str(path), (str(path),)).rows())
+    return list(ColumnarRows(str(path), (str(path),)).rows())
 
 
 def test_shards_are_joined_only_if_all_are_there():

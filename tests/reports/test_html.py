@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from markupsafe import Markup
 
 import classic_rc
-from classic_rc.reports.html import Bar, escape_html, json_for_script, template_environment
+from classic_rc.reports.html import SignedBar, escape_html, json_for_script, template_environment
 from classic_rc.tables import Cell, Column, RowGroup, Table
 
 PACKAGE = Path(classic_rc.__file__).parent
@@ -154,7 +154,7 @@ def test_no_notes_take_no_room(part):
     ],
 )
 def test_bars(value, largest, shape):
-    assert Bar.of(value, largest) == shape
+    assert SignedBar.of(value, largest) == shape
 
 
 def document(title, **values):

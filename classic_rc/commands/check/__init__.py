@@ -10,7 +10,7 @@ from classic_rc.plugins import names_on_use
 
 if TYPE_CHECKING:
     from classic_rc.commands.check.audit import CheckInterrupted, CheckReport, check_dataset
-    from classic_rc.commands.check.cues import Cue, Example, Kind
+    from classic_rc.commands.check.cues import Cue, CueKind, Example
     from classic_rc.commands.check.duplicates import (
         DuplicateFinding,
         DuplicatePair,
@@ -27,12 +27,12 @@ __all__ = [
     "CheckInterrupted",
     "CheckReport",
     "Cue",
+    "CueKind",
     "DuplicateFinding",
     "DuplicatePair",
     "Example",
     "Finding",
     "HeaderRow",
-    "Kind",
     "Repairs",
     "Severity",
     "check_dataset",

@@ -21,11 +21,11 @@ from classic_rc.commands.check.features import (
     WORD_CUE,
     Family,
     FeatureMatrix,
-    Source,
+    FeatureSource,
 )
 from classic_rc.commands.check.known_cues import PUBLISHED, WORD_CUES
 from classic_rc.commands.check.option_arrays import Floats, Integers, OptionTable
-from classic_rc.commands.check.score_test import OrderFeatures, ScoreTest, Step
+from classic_rc.commands.check.score_test import CueStep, OrderFeatures, ScoreTest
 
 _SHOWN_EXAMPLES = 3
 _SHOWN_TEXT = 160
@@ -39,7 +39,7 @@ ORDER_NAMES = (
 )
 
 
-class Kind(StrEnum):
+class CueKind(StrEnum):
     """The kinds of findings."""
 
     DEFECT = "DEFECT"
@@ -55,16 +55,26 @@ class Kind(StrEnum):
 
 
 _ADVICE = {
-    Source.POSITION: "shuffle the options (--mend does it)",
-    Source.FIELD: "remove the field, or shuffle the options so that it says nothing (--mend)",
-    Source.UNUSUAL: "write all options in the same way (--mend does it)",
-    Source.OPTION: "use the option as often where it is wrong, or replace it",
-    Source.WORD: "use the word as often in wrong options as in right ones, or add mirrored items",
-    Source.WORDS: "use the words as often in wrong options as in right ones, or add mirrored items",
-    Source.RANK: "write wrong options that are like right ones in this",
-    Source.CHARACTER: "write all options in the same style (--mend makes quotes equal)",
-    Source.PIECE: "read the examples: only right, or only wrong, options are written this way",
-    Source.ORDER: "shuffle questions and options; keep questions with the same options in one fold",
+    FeatureSource.POSITION: "shuffle the options (--mend does it)",
+    FeatureSource.FIELD: (
+        "remove the field, or shuffle the options so that it says nothing (--mend)"
+    ),
+    FeatureSource.UNUSUAL: "write all options in the same way (--mend does it)",
+    FeatureSource.OPTION: "use the option as often where it is wrong, or replace it",
+    FeatureSource.WORD: (
+        "use the word as often in wrong options as in right ones, or add mirrored items"
+    ),
+    FeatureSource.WORDS: (
+        "use the words as often in wrong options as in right ones, or add mirrored items"
+    ),
+    FeatureSource.RANK: "write wrong options that are like right ones in this",
+    FeatureSource.CHARACTER: "write all options in the same style (--mend makes quotes equal)",
+    FeatureSource.PIECE: (
+        "read the examples: only right, or only wrong, options are written this way"
+    ),
+    FeatureSource.ORDER: (
+        "shuffle questions and options; keep questions with the same options in one fold"
+    ),
 }
 _ADVICE_OF_POOLS = "choose right and wrong options from texts that are used equally often"
 
@@ -85,7 +95,7 @@ class Cue:
     apart), productivity (the precision) and coverage for two options.
     """
 
-    kind: Kind
+    kind: CueKind
     id: str  # of the name, without what is added to it
     name: str
     direction: (
@@ -172,10 +182,10 @@ def describe_steps(test: ScoreTest, chance: Floats) -> tuple[Cue, ...]:
     cues = [
         _describe(test, step, chance, n_mirrored) for step in test.steps if not step.is_correction
     ]
-    return tuple(sorted(cues, key=lambda cue: list(Kind).index(cue.kind)))
+    return tuple(sorted(cues, key=lambda cue: list(CueKind).index(cue.kind)))
 
 
-def _describe(test: ScoreTest, step: Step, chance: Floats, n_mirrored: int) -> Cue:
+def _describe(test: ScoreTest, step: CueStep, chance: Floats, n_mirrored: int) -> Cue:
     features, table = test.features, test.table
     is_order = step.feature >= len(features)
     is_rank = features.n_sparse <= step.feature < len(features)
@@ -190,8 +200,8 @@ def _describe(test: ScoreTest, step: Step, chance: Floats, n_mirrored: int) -> C
     covered_precision = float(precision[covered].mean()) if n else 0.0
     has_it = (values > 0) & covered[table.question]
     if is_order:
-        family = Family(Source.ORDER, "{}", frozenset({"order"}))
-        name, kind = ORDER_NAMES[step.feature - len(features)], Kind.GOLD_ORDER
+        family = Family(FeatureSource.ORDER, "{}", frozenset({"order"}))
+        name, kind = ORDER_NAMES[step.feature - len(features)], CueKind.GOLD_ORDER
         paper = ""
     else:
         family, name = features.families[step.feature], features.name(step.feature)
@@ -203,7 +213,7 @@ def _describe(test: ScoreTest, step: Step, chance: Floats, n_mirrored: int) -> C
         reads = "passage" in family.sees or (
             "question" in family.sees and 2 * n_mirrored > len(table)
         )
-        kind = Kind.SHORTCUT if reads else Kind.ARTIFACT
+        kind = CueKind.SHORTCUT if reads else CueKind.ARTIFACT
     id_ = finding_id(name)
     mirrored = n_mirrored if name in ORDER_NAMES[4:] else 0  # of those about the text of options
     if family.context and step.more:
@@ -247,7 +257,7 @@ def _describe(test: ScoreTest, step: Step, chance: Floats, n_mirrored: int) -> C
         tuple(table.questions[i].id for i in np.flatnonzero(answered).tolist()),
         (
             _ADVICE_OF_POOLS
-            if " used " in name and family.source is not Source.FIELD
+            if " used " in name and family.source is not FeatureSource.FIELD
             else _ADVICE[family.source]
         )
         + f" (a known cue: {paper})" * bool(paper),
@@ -289,7 +299,12 @@ def favour(table: OptionTable, values: Floats) -> tuple[np.ndarray[Any, np.dtype
 
 
 def _examples(
-    features: FeatureMatrix, step: Step, has_cue: Any, covered: Any, direction: str, family: Family
+    features: FeatureMatrix,
+    step: CueStep,
+    has_cue: Any,
+    covered: Any,
+    direction: str,
+    family: Family,
 ) -> tuple[Example, ...]:
     """Return three options with the cue: two that confirm it, and one that does not, if there is
     one.

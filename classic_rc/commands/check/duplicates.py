@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.commands.check.kinds import EXAMPLES, Finding, Kind, Severity
+from classic_rc.commands.check.kinds import EXAMPLES, DefectKind, Finding, Severity
 from classic_rc.commands.check.option_arrays import PassageTexts
 from classic_rc.commands.check.other_gold import (
     contradict,
@@ -53,52 +53,60 @@ from classic_rc.text.differences import word_diff, words_only
 _E, _W, _N = Severity.ERROR, Severity.WARNING, Severity.NOTE
 
 DUPLICATE_KINDS = (
-    Kind(
+    DefectKind(
         "question-in-train",
         _E,
         "questions that are in the training data",
         "their answers can be looked up",
     ),
-    Kind(
+    DefectKind(
         "gold-differs-in-train",
         _E,
         "training questions with another gold",
         "one of the two must be wrong",
     ),
-    Kind(
+    DefectKind(
         "gold-differs", _E, "questions repeated with different gold", "one of the two must be wrong"
     ),
-    Kind("question-repeated", _W, "questions repeated about a passage", "counted more than once"),
-    Kind("question-reused", _W, "questions reused with the same options", "answers may carry over"),
-    Kind(
+    DefectKind(
+        "question-repeated", _W, "questions repeated about a passage", "counted more than once"
+    ),
+    DefectKind(
+        "question-reused", _W, "questions reused with the same options", "answers may carry over"
+    ),
+    DefectKind(
         "question-nearly-repeated", _W, "near copies of another question", "answers may carry over"
     ),
-    Kind(
+    DefectKind(
         "question-nearly-in-train",
         _W,
         "near copies of training questions",
         "their answers may be looked up",
     ),
-    Kind(
+    DefectKind(
         "passage-repeated",
         _W,
         "passages with the text of another one",
         "folds and splits may separate them",
     ),
-    Kind(
+    DefectKind(
         "passage-nearly-repeated", _W, "near copies of another passage", "splits may separate them"
     ),
-    Kind(
+    DefectKind(
         "passage-in-train",
         _W,
         "passages that are in the training data",
         "seen in training, then tested on",
     ),
-    Kind(
+    DefectKind(
         "passage-nearly-in-train", _W, "near copies of training passages", "nearly seen in training"
     ),
-    Kind("options-repeated", _N, "options of another question", "they may suggest the answer"),
-    Kind("options-in-train", _N, "options of a training question", "they may suggest the answer"),
+    DefectKind(
+        "options-repeated", _N, "options of another question", "they may suggest the answer"
+    ),
+    DefectKind(
+        "options-in-train", _N, "options of a training question", "they may suggest the answer"
+    ),
 )
 """The kinds of duplicates, the most severe first. Repetitions are counted from the second time
 on. Texts are equal if they differ only in case, white space and punctuation; options, as

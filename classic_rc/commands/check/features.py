@@ -66,7 +66,7 @@ _LEAST_RANKED = 30
 _LOWER_CUES = {name: re.compile(cue.pattern) for name, cue in WORD_CUES.items()}
 
 
-class Source(IntEnum):
+class FeatureSource(IntEnum):
     """What a feature is made of, in the order in which people can act on it."""
 
     POSITION = 0
@@ -84,7 +84,7 @@ class Source(IntEnum):
 class Family(NamedTuple):
     """Features that are made in the same way."""
 
-    source: Source
+    source: FeatureSource
     name: str  # with {} for the value
     sees: frozenset[str]  # of "options", "question", "passage", "fields", "order"
     how: str = ""  # how an example is marked: "word", "piece", "first", "last"
@@ -94,27 +94,27 @@ class Family(NamedTuple):
 
 
 _OPTIONS = frozenset({"options"})
-WORD = Family(Source.WORD, 'the word "{}"', _OPTIONS, "word")
-NOT = Family(Source.WORD, 'the word "{}" or "n\'t"', _OPTIONS, "word")
-WORD_CUE = Family(Source.WORD, "{}", _OPTIONS, "word")
-WORDS = Family(Source.WORDS, 'the words "{}"', _OPTIONS, "word")
-FIRST_WORD = Family(Source.WORD, 'the first word "{}"', _OPTIONS, "word")
-LAST_WORD = Family(Source.WORD, 'the last word "{}"', _OPTIONS, "word")
-WHOLE = Family(Source.OPTION, 'the option "{}"', _OPTIONS)
-USED_ONCE = Family(Source.OPTION, "{}", _OPTIONS)
-UNUSUAL = Family(Source.UNUSUAL, "the character {}", _OPTIONS, "piece")
-ODD = Family(Source.UNUSUAL, "{}", _OPTIONS)
-MARK = Family(Source.CHARACTER, "the character {}", _OPTIONS, "piece")
-LETTER = Family(Source.PIECE, "the letter {}", _OPTIONS, "piece")
-PIECE = Family(Source.PIECE, 'the characters "{}"', _OPTIONS, "piece")
-FIRST = Family(Source.CHARACTER, "begins with {}", _OPTIONS, "first")
-LAST = Family(Source.CHARACTER, "ends with {}", _OPTIONS, "last")
-SHAPE = Family(Source.CHARACTER, "{}", _OPTIONS)
-FIELD = Family(Source.FIELD, "{}", frozenset({"fields"}))
+WORD = Family(FeatureSource.WORD, 'the word "{}"', _OPTIONS, "word")
+NOT = Family(FeatureSource.WORD, 'the word "{}" or "n\'t"', _OPTIONS, "word")
+WORD_CUE = Family(FeatureSource.WORD, "{}", _OPTIONS, "word")
+WORDS = Family(FeatureSource.WORDS, 'the words "{}"', _OPTIONS, "word")
+FIRST_WORD = Family(FeatureSource.WORD, 'the first word "{}"', _OPTIONS, "word")
+LAST_WORD = Family(FeatureSource.WORD, 'the last word "{}"', _OPTIONS, "word")
+WHOLE = Family(FeatureSource.OPTION, 'the option "{}"', _OPTIONS)
+USED_ONCE = Family(FeatureSource.OPTION, "{}", _OPTIONS)
+UNUSUAL = Family(FeatureSource.UNUSUAL, "the character {}", _OPTIONS, "piece")
+ODD = Family(FeatureSource.UNUSUAL, "{}", _OPTIONS)
+MARK = Family(FeatureSource.CHARACTER, "the character {}", _OPTIONS, "piece")
+LETTER = Family(FeatureSource.PIECE, "the letter {}", _OPTIONS, "piece")
+PIECE = Family(FeatureSource.PIECE, 'the characters "{}"', _OPTIONS, "piece")
+FIRST = Family(FeatureSource.CHARACTER, "begins with {}", _OPTIONS, "first")
+LAST = Family(FeatureSource.CHARACTER, "ends with {}", _OPTIONS, "last")
+SHAPE = Family(FeatureSource.CHARACTER, "{}", _OPTIONS)
+FIELD = Family(FeatureSource.FIELD, "{}", frozenset({"fields"}))
 FIELD_NAME = re.compile(r'field "([^"]+)"')
 
 
-class Entries(NamedTuple):
+class FeatureEntries(NamedTuple):
     """Sparse features of some items, such as texts."""
 
     families: Sequence[Family]  # of each feature
@@ -129,7 +129,7 @@ class Entries(NamedTuple):
         values: Sequence[str],
         pairs: tuple[NDArray[np.integer], NDArray[np.integer]],
         item: Integers,
-    ) -> Entries:
+    ) -> FeatureEntries:
         """Return the entries of pairs of an item and a feature."""
         from scipy.sparse import csr_matrix
 
@@ -379,7 +379,7 @@ def build_features(table: OptionTable, without_fields: Iterable[str] = ()) -> Fe
 
 def join_features(
     table: OptionTable,
-    sources: Iterable[Entries],
+    sources: Iterable[FeatureEntries],
     min_questions: int,
     ranked: Sequence[Measurement] = (),
     ranks: Sequence[NDArray[np.float32]] = (),
@@ -412,7 +412,7 @@ Flag = tuple[Family, str, NDArray[np.integer]]
 
 def _all_entries(
     table: OptionTable, fields: FieldSources, edges: Sequence[Flag], min_questions: int
-) -> Iterator[Entries]:
+) -> Iterator[FeatureEntries]:
     yield from _text_entries(table, min_questions)
     yield flag_entries(table, [*edges, *((FIELD, *flag) for flag in fields.flags)])
     yield from position_entries(table, fields, min_questions)
@@ -420,16 +420,16 @@ def _all_entries(
 
 def _rank_family(measured: Measurement) -> Family:
     source = (
-        Source.FIELD
+        FeatureSource.FIELD
         if "fields" in measured.sees
-        else Source.RANK
+        else FeatureSource.RANK
         if measured.is_plain
-        else Source.PIECE
+        else FeatureSource.PIECE
     )
     return Family(source, "{}", frozenset(measured.sees))
 
 
-def _pack(table: OptionTable, source: Entries, min_questions: int) -> tuple[Integers, Ones]:
+def _pack(table: OptionTable, source: FeatureEntries, min_questions: int) -> tuple[Integers, Ones]:
     """Return the numbers of the features in questions of enough passages, and these features, in
     blocks.
     """
@@ -478,7 +478,7 @@ def without_constants(block: csr_matrix, offsets: Integers) -> tuple[csr_matrix,
 # The text of an option
 
 
-def _text_entries(table: OptionTable, min_questions: int) -> Iterator[Entries]:
+def _text_entries(table: OptionTable, min_questions: int) -> Iterator[FeatureEntries]:
     for family in (WORD, WORDS, FIRST_WORD, LAST_WORD):
         yield _word_entries(table, family, min_questions)
     for length in range(1, _MOST_GRAM + 1):
@@ -494,7 +494,9 @@ def _text_entries(table: OptionTable, min_questions: int) -> Iterator[Entries]:
     yield flag_entries(table, [(USED_ONCE, name, np.flatnonzero(flag)) for name, flag in once])
     often = np.flatnonzero(n_uses >= min_questions)
     names = [name if len(name) <= 40 else f"{name[:39]}…" for name in map(name_of, often.tolist())]
-    yield Entries.of_pairs([WHOLE] * len(names), names, (often, np.arange(len(names))), number)
+    yield FeatureEntries.of_pairs(
+        [WHOLE] * len(names), names, (often, np.arange(len(names))), number
+    )
     code_of: dict[tuple[Family, str], int] = {}
     items, codes = array("i"), array("i")  # lists of millions of integers would fill the memory
     for i, text in enumerate(table.distinct_texts):
@@ -503,7 +505,7 @@ def _text_entries(table: OptionTable, min_questions: int) -> Iterator[Entries]:
             codes.append(code_of.setdefault(shape, len(code_of)))
     families, values = [family for family, _ in code_of], [value for _, value in code_of]
     pairs = np.frombuffer(items, dtype=np.int32), np.frombuffer(codes, dtype=np.int32)
-    yield Entries.of_pairs(families, values, pairs, table.text_index)
+    yield FeatureEntries.of_pairs(families, values, pairs, table.text_index)
 
 
 _Pairs = tuple[Integers, Integers]
@@ -539,7 +541,7 @@ def _coded_entries(
     n_codes: int,
     describe: Callable[[Integers], tuple[list[Family], list[str]]],
     min_questions: int,
-) -> Entries:
+) -> FeatureEntries:
     """Return the codes below `n_codes` that enough options have; `pairs` returns the codes of a
     block of texts.
     """
@@ -570,10 +572,12 @@ def _coded_entries(
         columns.append(place[is_known].astype(np.int32))
     indices = np.concatenate(columns)
     parts = np.ones(len(indices), dtype=np.int8), indices, offsets_of(counts)
-    return Entries(*describe(codes), csr_matrix(parts, shape=(n, len(codes))), table.text_index)
+    return FeatureEntries(
+        *describe(codes), csr_matrix(parts, shape=(n, len(codes))), table.text_index
+    )
 
 
-def _word_entries(table: OptionTable, family: Family, min_questions: int) -> Entries:
+def _word_entries(table: OptionTable, family: Family, min_questions: int) -> FeatureEntries:
     """Return single words, pairs of neighbours, or the first or last words of texts with
     several.
     """
@@ -610,7 +614,7 @@ def _word_entries(table: OptionTable, family: Family, min_questions: int) -> Ent
     return _coded_entries(table, pairs, n**2 if family is WORDS else n, describe, min_questions)
 
 
-def _gram_entries(table: OptionTable, length: int, min_questions: int) -> Entries:
+def _gram_entries(table: OptionTable, length: int, min_questions: int) -> FeatureEntries:
     """Return character n-grams; a code combines the places of its characters in the alphabet of
     all texts.
     """
@@ -725,28 +729,28 @@ def rank_edges(table: OptionTable, measured: Measurement) -> Iterator[Flag]:
         yield family, name, np.flatnonzero(is_extreme & is_alone).astype(np.int32)
 
 
-def flag_entries(table: OptionTable, flags: Sequence[Flag]) -> Entries:
+def flag_entries(table: OptionTable, flags: Sequence[Flag]) -> FeatureEntries:
     """Return features as entries of the options."""
     families, names = [family for family, _, _ in flags], [name for _, name, _ in flags]
     options = [np.zeros(0, dtype=np.int32), *(options for _, _, options in flags)]
     items = np.concatenate(options, dtype=np.int32, casting="same_kind")
     numbers = np.arange(len(flags), dtype=np.int32)
     codes = np.repeat(numbers, [len(options) for _, _, options in flags])
-    return Entries.of_pairs(families, names, (items, codes), np.arange(len(table.texts)))
+    return FeatureEntries.of_pairs(families, names, (items, codes), np.arange(len(table.texts)))
 
 
 def position_entries(
     table: OptionTable, fields: FieldSources, min_questions: int
-) -> Iterator[Entries]:
+) -> Iterator[FeatureEntries]:
     """Yield positions of options, alone and in contexts."""
     for names, contexts, pairs, sees in position_features(table, fields, min_questions):
-        source = Source.POSITION if sees == "options" else Source.FIELD
+        source = FeatureSource.POSITION if sees == "options" else FeatureSource.FIELD
         if not any(contexts) and sees == "question":
-            source = Source.WORD
+            source = FeatureSource.WORD
         families = {
             context: Family(source, "{}", frozenset({sees}), context=context)
             for context in set(contexts)
         }
-        yield Entries.of_pairs(
+        yield FeatureEntries.of_pairs(
             [families[c] for c in contexts], names, pairs, np.arange(len(table.texts))
         )

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from classic_rc.commands.check.features import (
     FeatureMatrix,
-    Source,
+    FeatureSource,
     frequent_codes,
     without_constants,
 )
@@ -137,7 +137,8 @@ class Header:
         options = ragged_indices(table.offsets[:-1][questions], table.sizes[questions])
         offsets = offsets_of(table.sizes[questions])
         seen = np.array(
-            [f.sees <= sees and f.source is not Source.PIECE for f in features.families], dtype=bool
+            [f.sees <= sees and f.source is not FeatureSource.PIECE for f in features.families],
+            dtype=bool,
         )
         sparse = hstack(
             [

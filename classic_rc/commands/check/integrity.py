@@ -17,7 +17,7 @@ from classic_rc.commands.check.duplicates import (
     DUPLICATE_KINDS,
     find_duplicates,
 )
-from classic_rc.commands.check.kinds import EXAMPLES, Finding, Kind, Severity
+from classic_rc.commands.check.kinds import EXAMPLES, DefectKind, Finding, Severity
 from classic_rc.commands.check.span_defects import find_span_defects
 from classic_rc.datasets.registry import TrainingData, as_dataset
 from classic_rc.equality import folded_text, normalised_text, option_forms
@@ -35,100 +35,112 @@ from classic_rc.text.squad import normalise_squad_answer
 _E, _W, _N = Severity.ERROR, Severity.WARNING, Severity.NOTE
 
 _OWN_KINDS = (
-    Kind("no-right-option", _E, "single choice without a right option", "no answer can score"),
-    Kind(
+    DefectKind(
+        "no-right-option", _E, "single choice without a right option", "no answer can score"
+    ),
+    DefectKind(
         "option-both",
         _E,
         "questions with an option both right and wrong",
         "gold contradicts itself",
     ),
-    Kind(
+    DefectKind(
         "one-answer",
         _E,
         "questions that one answer, everywhere the same, solves",
         "no reading is needed",
     ),
-    Kind(
+    DefectKind(
         "shifted-cells",
         _E,
         "questions whose last option looks like gold",
         "cells are in the wrong columns",
     ),
-    Kind(
+    DefectKind(
         "gold-not-candidate",
         _W,
         "questions whose gold is not a candidate",
         "no candidate can score",
     ),
-    Kind(
+    DefectKind(
         "gold-not-in-passage",
         _W,
         "questions whose gold is not in the passage",
         "no span gets full credit",
     ),
-    Kind(
+    DefectKind(
         "gold-empty",
         _W,
         "questions with a gold text that its scorer normalises to nothing",
         "it has no unit to share",
     ),
-    Kind(
+    DefectKind(
         "gold-in-word",
         _W,
         "questions whose gold span begins or ends inside a word",
         "it is a part of a word, or its offsets are wrong",
     ),
-    Kind(
+    DefectKind(
         "mojibake",
         _W,
         "questions with wrongly decoded text (é as Ã©)",
         "damaged words match nothing",
     ),
-    Kind(
+    DefectKind(
         "lost-character",
         _W,
         "questions with lost characters (U+FFFD)",
         "damaged words match nothing",
     ),
-    Kind("control-character", _W, "questions with control characters", "they split or join words"),
-    Kind(
+    DefectKind(
+        "control-character", _W, "questions with control characters", "they split or join words"
+    ),
+    DefectKind(
         "html-entity",
         _W,
         "questions with HTML entities (such as amp)",
         "they become words of their own",
     ),
-    Kind("empty-passage", _W, "questions about an empty passage", "nothing to comprehend"),
-    Kind("empty-question", _W, "empty questions", "nothing to answer"),
-    Kind("empty-option", _W, "questions with an empty option", "recognisable without reading"),
-    Kind(
+    DefectKind("empty-passage", _W, "questions about an empty passage", "nothing to comprehend"),
+    DefectKind("empty-question", _W, "empty questions", "nothing to answer"),
+    DefectKind(
+        "empty-option", _W, "questions with an empty option", "recognisable without reading"
+    ),
+    DefectKind(
         "equal-options", _W, "questions with equal options", "fewer choices than there seem to be"
     ),
-    Kind("one-option", _W, "questions with fewer than two options", "nothing to choose between"),
-    Kind(
+    DefectKind(
+        "one-option", _W, "questions with fewer than two options", "nothing to choose between"
+    ),
+    DefectKind(
         "gold-not-nfc",
         _N,
         "questions with a gold text that is not in Unicode's form NFC",
         "scorers tell equal letters apart",
     ),
-    Kind(
+    DefectKind(
         "gold-no-candidate",
         _N,
         "questions whose gold is no candidate span of solvers",
         "no span solver of this package answers them in full",
     ),
-    Kind(
+    DefectKind(
         "gold-several-times",
         _N,
         "questions whose gold is at several places of the passage, without an offset",
         "which place answers is unknown",
     ),
-    Kind("gold-hidden", _N, "questions whose gold is hidden", "left out of checks that need gold"),
-    Kind("none-right", _N, "multiple answers, none of them right", "recall is 1 by convention"),
-    Kind("all-right", _N, "questions whose options are all right", "no wrong choice to make"),
-    Kind("several-right", _N, "single choice, several right options", "chance is above 1/k"),
+    DefectKind(
+        "gold-hidden", _N, "questions whose gold is hidden", "left out of checks that need gold"
+    ),
+    DefectKind(
+        "none-right", _N, "multiple answers, none of them right", "recall is 1 by convention"
+    ),
+    DefectKind("all-right", _N, "questions whose options are all right", "no wrong choice to make"),
+    DefectKind("several-right", _N, "single choice, several right options", "chance is above 1/k"),
 )
 
-KINDS: Mapping[str, Kind] = {
+KINDS: Mapping[str, DefectKind] = {
     kind.name: kind
     for kind in sorted(
         (*_OWN_KINDS, *DUPLICATE_KINDS), key=lambda kind: list(Severity).index(kind.severity)
@@ -222,7 +234,7 @@ def find_reading_defects(log: ReadingLog) -> tuple[Finding, ...]:
             by_problem.setdefault(error.kind, []).append(error)
         for problem, of_kind in by_problem.items():
             first = of_kind[:EXAMPLES]
-            kind = Kind(name, severity, f"{what}{problem}", why)
+            kind = DefectKind(name, severity, f"{what}{problem}", why)
             ids, places = (e.question or e.where or "" for e in first), (e.place for e in first)
             findings.append(Finding(kind, len(of_kind), tuple(ids), tuple(places)))
     return tuple(findings)

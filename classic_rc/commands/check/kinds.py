@@ -22,7 +22,7 @@ class Severity(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class DefectKind:
     """A kind of defect."""
 
     name: str
@@ -35,7 +35,7 @@ class Kind:
 class Finding:
     """A kind of defect with its occurrences in a dataset."""
 
-    kind: Kind
+    kind: DefectKind
     count: int  # of questions or passages
     examples: tuple[str, ...]  # ids of the first three of them
     places: tuple[

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.commands.check.option_arrays import (
-    Block,
     Floats,
     Integers,
+    OptionBlock,
     OptionTable,
     count_shared_words,
 )
@@ -242,7 +242,7 @@ def _of_passage(table: OptionTable) -> Iterator[Measurement]:
     )
 
 
-def _copied_runs(block: Block) -> NDArray[np.integer]:
+def _copied_runs(block: OptionBlock) -> NDArray[np.integer]:
     """Return the longest run of each option's words in its passage."""
     n_questions = len(block.text)
     return longest_runs(

@@ -50,7 +50,7 @@ Words = tuple[NDArray[np.int32], Integers]
 """The words of texts as numbers, one text after the other, and the offsets of the texts."""
 
 
-class Block(NamedTuple):
+class OptionBlock(NamedTuple):
     """Some texts, and the options of the questions about them."""
 
     words: Words  # of the texts
@@ -61,7 +61,7 @@ class Block(NamedTuple):
     n_words: int  # of the vocabulary
 
 
-def count_shared_words(block: Block) -> Integers:
+def count_shared_words(block: OptionBlock) -> Integers:
     """Return how many different words each option shares with the text of its question."""
     text_words = word_counts(*block.words, block.n_words)
     option, word = np.divmod(distinct_words(*block.option_words, block.n_words), block.n_words)
@@ -260,7 +260,7 @@ class OptionTable:
             result[block.options] = count_shared_words(block)
         return result
 
-    def blocks_of(self, texts: Sequence[str], index: Integers) -> Iterator[Block]:
+    def blocks_of(self, texts: Sequence[str], index: Integers) -> Iterator[OptionBlock]:
         """Yield the words of texts in blocks, with those of the options of their questions;
         `index` has the text of each question.
         """
@@ -276,7 +276,7 @@ class OptionTable:
             option_tokens = tokens[ragged_indices(offsets[:-1][text], counts)]
             of_options = option_tokens, offsets_of(counts)
             n_words = len(self.encoder.vocabulary) + 1
-            yield Block(
+            yield OptionBlock(
                 words, options, of_options, index[questions] - start, self.sizes[questions], n_words
             )
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from classic_rc._version import __version__
 from classic_rc.commands.check.audit import CheckReport
-from classic_rc.commands.check.cues import Cue, Kind, phrase
+from classic_rc.commands.check.cues import Cue, CueKind, phrase
 from classic_rc.commands.check.duplicates import DuplicateFinding, DuplicatePair
 from classic_rc.commands.check.integrity import Finding
 from classic_rc.commands.check.tables import cue_table, dispute_table, header_table
@@ -150,11 +150,11 @@ _LINE = 14  # pixels between two names
 _NAME_WIDTH = 34
 _STEPS = 60
 _COLOURS = {
-    Kind.ARTIFACT: "#b3261e",
-    Kind.SHORTCUT: "#1f5fa8",
-    Kind.GOLD_ORDER: "#6b6b6b",
-    Kind.ANSWER_TYPE: "#6b6b6b",
-    Kind.DEFECT: "#000",
+    CueKind.ARTIFACT: "#b3261e",
+    CueKind.SHORTCUT: "#1f5fa8",
+    CueKind.GOLD_ORDER: "#6b6b6b",
+    CueKind.ANSWER_TYPE: "#6b6b6b",
+    CueKind.DEFECT: "#000",
 }
 
 

@@ -70,7 +70,7 @@ hardly changes.
 """
 
 
-class Model:
+class ConditionalLogit:
     """The conditional logit: in each question as many options are right as gold says, with odds
     of their scores.
     """
@@ -162,24 +162,24 @@ class Model:
         return right
 
 
-def fit_model(table: OptionTable, columns: Floats) -> tuple[Model, Floats]:
+def fit_model(table: OptionTable, columns: Floats) -> tuple[ConditionalLogit, Floats]:
     """Fit the conditional logit to chosen features, by Newton's method with a small ridge; also
     return weights.
     """
     weights = np.zeros(columns.shape[1])
-    model = Model(table, columns @ weights)
+    model = ConditionalLogit(table, columns @ weights)
     for _ in range(_NEWTON_STEPS if columns.shape[1] else 0):
         gradient = columns.T @ (table.right - model.p) - _RIDGE * weights
         hessian = covariance(model, columns, columns) + _RIDGE * np.eye(len(weights))
         step = np.clip(np.linalg.solve(hessian, gradient), -2, 2)
         weights = np.clip(weights + step, -_MOST_WEIGHT, _MOST_WEIGHT)
-        model = Model(table, columns @ weights)
+        model = ConditionalLogit(table, columns @ weights)
         if np.abs(step).max() < 1e-6:
             break
     return model, weights
 
 
-def covariance(model: Model, first: Floats, second: Floats) -> Floats:
+def covariance(model: ConditionalLogit, first: Floats, second: Floats) -> Floats:
     """Return the covariances of the scores of two sets of dense features under the model."""
     (d, u), offsets = model.spread, model.table.offsets
     total = np.zeros((first.shape[1], second.shape[1]))
@@ -208,7 +208,7 @@ class OrderFeatures(NamedTuple):
     texts: tuple[Integers, ...]
 
 
-class Step(NamedTuple):
+class CueStep(NamedTuple):
     """One choice: a feature that tells right options from wrong ones, given those chosen before."""
 
     feature: int  # its number; those of gold order follow those of the matrix
@@ -243,7 +243,7 @@ class _Null:
         return z
 
 
-class _Search(NamedTuple):
+class _StepSearch(NamedTuple):
     """What a choice is compared with."""
 
     tested: Floats  # the deviate of each feature
@@ -292,13 +292,13 @@ class ScoreTest:
         self.given = np.zeros((n, 0)) if given is None else given
         self.draws, self.seed, self._advance = draws, seed, advance
         self._levels = levels
-        self.steps: list[Step] = []
+        self.steps: list[CueStep] = []
         self.leaking_fields: tuple[str, ...] = ()
         # in how many questions each sparse feature tells options apart
         self._events = np.zeros(features.n_sparse, dtype=np.int64)
         self.groups = self.table.passages[1]
         self._has_groups = len(self.table.passages[0]) < len(self.table)
-        self.model: Model
+        self.model: ConditionalLogit
         n_order = len(self.observed_order)
         families = np.where(
             features.is_published, _KNOWN, np.where(features.is_seen, _OPEN, _FIELDS)
@@ -324,7 +324,7 @@ class ScoreTest:
                 columns[self.observed_order[j - n], i] = 1
         return columns
 
-    def values_of(self, step: Step) -> Floats:
+    def values_of(self, step: CueStep) -> Floats:
         """Return the values of a choice: its feature, or what all features of its context say
         together.
         """
@@ -368,7 +368,7 @@ class ScoreTest:
         is_alike = np.abs(covariances[n, :n]) > _ALIKE * spread[n] * spread[:n]
         return bool(abs(deviate) <= bound or is_alike.any())
 
-    def run(self) -> tuple[Step, ...]:
+    def run(self) -> tuple[CueStep, ...]:
         """Choose features until nothing is above the bound, then fields."""
         bounds = np.full(len(self._family), np.inf)
         columns, alone = self.given, np.zeros(0)
@@ -395,7 +395,7 @@ class ScoreTest:
                 best, tested = self._find_best(seen, deviates, null, bounds)
             if best is None or is_last:
                 tested = self._allow_dependence(deviates, null, bounds)
-            search = _Search(tested, alone, largest, bounds)
+            search = _StepSearch(tested, alone, largest, bounds)
             if best is None or is_last:
                 self._choose_fields(choices, np.where(self._of_fields, z, 0), search)
                 break
@@ -407,8 +407,8 @@ class ScoreTest:
         return tuple(self.steps)
 
     def _add_step(
-        self, chosen: Floats, feature: int, others: int, more: tuple[int, ...], search: _Search
-    ) -> tuple[Floats, Model]:
+        self, chosen: Floats, feature: int, others: int, more: tuple[int, ...], search: _StepSearch
+    ) -> tuple[Floats, ConditionalLogit]:
         """Add a step; return the chosen features with those of the step, and their model."""
         z = float(search.tested[feature])
         p = (1 + int((search.largest[self._family[feature]] >= abs(z)).sum())) / (self.draws + 1)
@@ -416,13 +416,13 @@ class ScoreTest:
         columns = np.column_stack([chosen, self.columns((feature, *more))])
         model, weights = fit_model(self.table, columns)
         step_weights = weights[chosen.shape[1] :]
-        step = Step(
+        step = CueStep(
             feature, z, float(search.bounds[feature]), p, others, more, step_weights, is_correction
         )
         self.steps.append(step)
         return columns, model
 
-    def _choose_fields(self, choices: _Given, z: Floats, search: _Search) -> None:
+    def _choose_fields(self, choices: _Given, z: Floats, search: _StepSearch) -> None:
         """Choose features of fields, each given the choices before this search.
 
         Features of different fields that say the same are chosen together, as three votes are.

@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 
 from classic_rc.commands.check.accepted import match_accepted
 from classic_rc.commands.check.contexts import FieldSources, sources_of_fields
-from classic_rc.commands.check.cues import Cue, Kind, describe_steps, rank_suspects
+from classic_rc.commands.check.cues import Cue, CueKind, describe_steps, rank_suspects
 from classic_rc.commands.check.features import (
     Family,
     FeatureMatrix,
-    Source,
+    FeatureSource,
     describe_character,
     flag_entries,
     join_features,
@@ -56,7 +56,7 @@ _LEVELS = LEVELS[0] / 4, LEVELS[1] / 4, LEVELS[2]
 _GOLD_FIELDS = ("spans", "is_impossible")  # what readers write of gold itself
 _SENTENCE = frozenset({"options", "passage"})
 _ALL = _SENTENCE | {"question"}
-_ENDS = Family(Source.UNUSUAL, "{}", _SENTENCE)
+_ENDS = Family(FeatureSource.UNUSUAL, "{}", _SENTENCE)
 _UNITS = {"char": "character", "syllable": "syllable"}
 _YEAR = re.compile(r"\d{4}")
 
@@ -79,7 +79,7 @@ def gold_places(question: Question) -> tuple[tuple[int, int], ...]:
     return tuple((passage.index(text), passage.index(text) + len(text)) for text in once)
 
 
-class Search(NamedTuple):
+class ViewSearch(NamedTuple):
     """A search of a view, and its findings."""
 
     test: ScoreTest
@@ -96,7 +96,7 @@ class View:
     table: OptionTable
     features: FeatureMatrix
     rows: Mapping[str, frozenset[str]]  # of the header, and what each reads
-    kind: Kind | None = None  # of all findings; None if it depends on what they read
+    kind: CueKind | None = None  # of all findings; None if it depends on what they read
     hidden: Sequence[int] = ()  # features of the header only: using them is reading
     pairs: bool = True  # whether the header's learner reads pairs of words
     keeps_all: bool = True  # else a finding has to help: it favours what is right more than chance
@@ -121,7 +121,7 @@ class View:
         draws: int = DRAWS,
         seed: int = 0,
         advance: Callable[[str], None] = lambda stage: None,
-    ) -> Search:
+    ) -> ViewSearch:
         """Search for cues, without those accepted."""
         test = ScoreTest(
             self.features,
@@ -145,7 +145,7 @@ class View:
             for cue in describe_steps(test, self.chance)
             if self.keeps_all or (cue.direction == "right" and cue.precision > cue.chance)
         )
-        return Search(test, cues)
+        return ViewSearch(test, cues)
 
     def measure(self, folds: int, group: str | None) -> Iterator[HeaderRow]:
         """Yield the rows of the header."""
@@ -236,7 +236,7 @@ def _ask_type(dataset: Dataset, analyzer: str, answerable: NDArray[np.bool_]) ->
         table,
         join_features(table, position_entries(table, FieldSources(), min_questions), min_questions),
         {"question: which length and type": frozenset({"options", "question"})},
-        kind=Kind.ANSWER_TYPE,
+        kind=CueKind.ANSWER_TYPE,
         keeps_all=False,
     )
 
@@ -332,7 +332,7 @@ def _ask_sentence(dataset: Dataset, analyzer: str, places: _Places) -> View | No
             "question and sentences: which sentence": _ALL,
         },
         hidden=[j for j, family in enumerate(features.families) if family.sees == _ALL],
-        kind=Kind.SHORTCUT,
+        kind=CueKind.SHORTCUT,
         pairs=False,
     )
 
@@ -455,7 +455,7 @@ def _ask_span(dataset: Dataset, analyzer: str, places: _Places, seed: int) -> Vi
         table,
         join_features(table, [entries], min_questions),
         {f"ends: which of up to {MOST_SPANS} spans": _SENTENCE},
-        kind=Kind.SHORTCUT,
+        kind=CueKind.SHORTCUT,
         keeps_all=False,
     )
 
@@ -518,7 +518,7 @@ def find_span_cues(
     yield "", {"notes": tuple(notes)}
     if not views:
         return
-    cues: list[tuple[Kind, float, Cue]] = []
+    cues: list[tuple[CueKind, float, Cue]] = []
     suspects: dict[str, float] = {}
     leaking: set[str] = set()
     unknown: dict[str, list[str]] = {name: [] for name in reasons}
@@ -537,10 +537,10 @@ def find_span_cues(
         gain = max((cue.accuracy - cue.chance for cue in described), default=0.0)
         cues += [(cue.kind, gain, cue) for cue in described]
         leaking |= set(test.leaking_fields)
-        if view.kind is not Kind.ANSWER_TYPE:
+        if view.kind is not CueKind.ANSWER_TYPE:
             for id_, p in rank_suspects(view.table, test):
                 suspects[id_] = max(p, suspects.get(id_, 0.0))
-    kinds = list(Kind)
+    kinds = list(CueKind)
     cues.sort(key=lambda item: (kinds.index(item[0]), -round(item[1], 9)))
     yield (
         "cues",

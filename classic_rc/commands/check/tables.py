@@ -9,7 +9,7 @@ from types import MappingProxyType
 from classic_rc.commands.check.accepted import EarlierFinding
 from classic_rc.commands.check.annotators import Agreement
 from classic_rc.commands.check.audit import CheckReport
-from classic_rc.commands.check.cues import Cue, Kind
+from classic_rc.commands.check.cues import Cue, CueKind
 from classic_rc.commands.check.duplicates import COPIES, OTHER_GOLD
 from classic_rc.commands.check.integrity import Finding, Severity
 from classic_rc.commands.check.mend import Repairs
@@ -50,7 +50,7 @@ def fail_messages(
     more.
     """
     name = report.dataset.name
-    failing = {Kind.ARTIFACT: "artifacts", Kind.SHORTCUT: "shortcuts"}
+    failing = {CueKind.ARTIFACT: "artifacts", CueKind.SHORTCUT: "shortcuts"}
     lines = [
         f"{name}: {cue.kind}: {cue.sentence} ({cue.id})"
         for cue in report.cues

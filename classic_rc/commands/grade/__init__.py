@@ -10,7 +10,7 @@ from classic_rc.commands.grade.assignment import (
     load_assignment,
 )
 from classic_rc.commands.grade.grades import (
-    Accuracy,
+    AccuracyGain,
     CheckResult,
     Grade,
     Grading,
@@ -25,7 +25,7 @@ from classic_rc.commands.grade.isolation import Isolation, Limits, choose_isolat
 from classic_rc.commands.grade.sandbox import SubmissionError
 
 __all__ = [
-    "Accuracy",
+    "AccuracyGain",
     "Assignment",
     "Check",
     "CheckFailedError",

@@ -55,7 +55,7 @@ class _Outcome:
         return self.error is None and is_near(self.value, expected)
 
 
-class _Comparison:
+class _FunctionComparison:
     """A student's function and the right one, with the results of both for the cases of a
     grading.
     """
@@ -191,7 +191,7 @@ def compare_function(
     """
     if (kind := submission.kind_of(name)) != "function":
         raise CheckFailedError(f"{name} must be a function, not a {kind}")
-    comparison = _Comparison(submission, name, where)
+    comparison = _FunctionComparison(submission, name, where)
     failing = comparison.ask_all()
     if not failing:
         return
@@ -227,7 +227,7 @@ def _own_mistakes(submission: Submission, name: str) -> list[Change]:
     """Return the changes of the reference that make it what a student's function is, if they are
     known.
     """
-    comparison = _Comparison(submission, name)
+    comparison = _FunctionComparison(submission, name)
     if name in submission.names and comparison.ask_all():
         mistakes = submission.assignment.known(name)
         if (cause := comparison.name_mistake(mistakes)) is not None:

@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 from classic_rc._version import __version__
 from classic_rc.commands.grade.assignment import Assignment
-from classic_rc.commands.grade.similarity import Similarity
+from classic_rc.commands.grade.similarity import ClassSimilarity
 from classic_rc.io.text import csv_cell
 from classic_rc.reports.explanations import explanation_text, question_values
 from classic_rc.reports.html import fill_template
@@ -73,7 +73,7 @@ class CheckResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Accuracy:
+class AccuracyGain:
     """What a solver reaches on the questions of the grading, minus a reference too, as fractions.
 
     The intervals are of 95 %, over passages; None with fewer than two passages.
@@ -119,7 +119,7 @@ class Grade:
     isolation: str = ""
     problem: str | None = None
     note: str = ""
-    accuracy: Accuracy | None = None
+    accuracy: AccuracyGain | None = None
 
     @property
     def earned(self) -> float:
@@ -153,7 +153,7 @@ class Grading:
     assignment: Assignment
     seed: int
     grades: tuple[Grade, ...]
-    similarity: Similarity = field(default_factory=Similarity)
+    similarity: ClassSimilarity = field(default_factory=ClassSimilarity)
 
     def remarks(self, grade: Grade) -> list[str]:
         """Return what a teacher should look at for one student."""
@@ -203,7 +203,7 @@ def grades_csv(grading: Grading) -> str:
     return out.getvalue()
 
 
-def _accuracy_cells(accuracy: Accuracy | None) -> list[str]:
+def _accuracy_cells(accuracy: AccuracyGain | None) -> list[str]:
     if accuracy is None:
         return [""] * 7
     values = [[accuracy.value, *(accuracy.interval or ("", ""))]]

@@ -23,7 +23,7 @@ from classic_rc.commands.grade.assignment import (
     load_assignment,
 )
 from classic_rc.commands.grade.feedback import compare_function
-from classic_rc.commands.grade.grades import Accuracy, CheckResult, Grade, Grading
+from classic_rc.commands.grade.grades import AccuracyGain, CheckResult, Grade, Grading
 from classic_rc.commands.grade.isolation import DEFAULT_LIMITS, Isolation, Limits, choose_isolation
 from classic_rc.commands.grade.sandbox import Sandbox, SubmissionError
 from classic_rc.commands.grade.similarity import find_similar, parse_source
@@ -339,7 +339,7 @@ def _nothing(check: Check, problem: str) -> CheckResult:
     return CheckResult(check.name, check.title, check.points, 0.0, problem, ran=False)
 
 
-def compare_solvers(submission: Submission, questions: Dataset, reference: str) -> Accuracy:
+def compare_solvers(submission: Submission, questions: Dataset, reference: str) -> AccuracyGain:
     """Compare a student's solver with one of the package, which learns from what the student's
     learns from.
     """
@@ -351,13 +351,13 @@ def compare_solvers(submission: Submission, questions: Dataset, reference: str) 
     value, floor = metric.aggregate(student_statistics), metric.aggregate(floor_statistics)
     resampling = Resampling.of(groups)
     if resampling.n_groups < 2:
-        return Accuracy(value, None, reference, value - floor, None)
+        return AccuracyGain(value, None, reference, value - floor, None)
     drawn = resample_ratios(
         [(metric, student_statistics), (metric, floor_statistics)], groups, resampling
     )
     interval = interval_of(metric, [student_statistics], drawn[:1], groups)
     difference = interval_of(metric, [student_statistics, floor_statistics], drawn, groups)
-    return Accuracy(value, interval, reference, value - floor, difference)
+    return AccuracyGain(value, interval, reference, value - floor, difference)
 
 
 @lru_cache(maxsize=8)

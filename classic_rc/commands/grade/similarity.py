@@ -92,7 +92,7 @@ class Match:
 
 
 @dataclass(frozen=True, slots=True)
-class Similarity:
+class ClassSimilarity:
     """What a class's submissions share: flagged matches, their clusters, and the shares of all
     pairs, rising.
     """
@@ -136,7 +136,7 @@ def find_similar(
     submissions: Mapping[str, Mapping[str, bytes]],
     template: bytes | None = None,
     references: Mapping[str, bytes] = MappingProxyType({}),
-) -> Similarity:
+) -> ClassSimilarity:
     """Compare submissions, each with its files by name, with each other, with known solutions and
     with references.
 
@@ -174,7 +174,7 @@ def find_similar(
     for name in runs_of:
         of_student = [match for match in likeness if match.first == name]
         flagged += sorted(of_student, key=lambda match: -match.stretch)[:3]
-    return Similarity(
+    return ClassSimilarity(
         tuple(sorted(flagged, key=lambda match: (-match.share, match.first, match.second))),
         tuple(sorted(tuple(sorted(cluster)) for cluster in clusters)),
         tuple(sorted(match.share for match in matches)),

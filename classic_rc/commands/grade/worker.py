@@ -44,7 +44,7 @@ def main() -> None:
         os.dup2(nowhere, stream)
     printed = _Printed()
     sys.stdout = sys.stderr = printed
-    submission = _Submission(file)
+    submission = _SubmittedFile(file)
     answers.write(b"ready\n")
     answers.flush()
     while len(head := requests.read(4)) == 4:
@@ -103,7 +103,7 @@ def _limit_processor_time(seconds: float) -> None:
         signal.setitimer(signal.ITIMER_PROF, seconds)
 
 
-class _Submission:
+class _SubmittedFile:
     """A student's file, and what requests ask of it."""
 
     def __init__(self, file: Path) -> None:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from classic_rc._version import __version__
 from classic_rc.commands.check.audit import CheckReport
-from classic_rc.commands.check.cues import Kind
+from classic_rc.commands.check.cues import CueKind
 from classic_rc.commands.check.integrity import Severity
 from classic_rc.commands.check.page import check_part, other_defects
 from classic_rc.commands.check.without_copies import copied_questions
@@ -342,7 +342,7 @@ def overview_drawing(evaluation: Evaluation) -> dict[str, Any]:
     return {"metric": metric.label, "rows": rows, "chance": chance, "has_intervals": has_intervals}
 
 
-_COUNTED = ((Kind.ARTIFACT, "artifacts"), (Kind.SHORTCUT, "shortcuts"))
+_COUNTED = ((CueKind.ARTIFACT, "artifacts"), (CueKind.SHORTCUT, "shortcuts"))
 
 
 class Tile(NamedTuple):

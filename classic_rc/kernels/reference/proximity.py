@@ -40,7 +40,7 @@ def pair_window(
     return best_product, best_least
 
 
-class Proximity(NamedTuple):
+class CandidateProximity(NamedTuple):
     """The fields of :class:`classic_rc.kernels.regions.Proximity` for one candidate."""
 
     mean: float
@@ -54,7 +54,7 @@ class Proximity(NamedTuple):
 
 def proximity(
     passage: Sequence[Hashable], question: set[Hashable], words: set[Hashable], weight: Weight
-) -> Proximity:
+) -> CandidateProximity:
     """Measure the distances between the question's words and the words N of a candidate.
 
     Examples
@@ -70,7 +70,7 @@ def proximity(
     q_places = [i for i, token in enumerate(passage) if token in question]
     n_places = [i for i, token in enumerate(passage) if token in words]
     if not q_places or not n_places:
-        return Proximity(1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0)
+        return CandidateProximity(1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0)
     span = max(len(passage) - 1, 1)
     # From each word of Q that P has to the nearest place of any word of N.
     steps = {
@@ -83,7 +83,7 @@ def proximity(
     best = {
         w: max(_decay(6, back[j]) for j in n_places if passage[j] == w) for w in words & {*passage}
     }
-    return Proximity(
+    return CandidateProximity(
         sum(steps.values()) / (len(steps) * span),
         sum(weight(q) * d for q, d in steps.items()) / (in_passage * span),
         min(steps.values()) / span,

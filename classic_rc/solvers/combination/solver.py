@@ -18,7 +18,7 @@ from classic_rc.metrics.base import primary_metric
 from classic_rc.parameters import clone, is_number, parameter, whole_number
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task
-from classic_rc.solvers.base import Scorer, Solver, Variant, provenance, score_questions
+from classic_rc.solvers.base import QuestionScorer, Solver, Variant, provenance, score_questions
 from classic_rc.solvers.combination.weights import (
     TrainingResult,
     Weighting,
@@ -347,7 +347,7 @@ class Combination(Solver):
             self._set_weighting(Weighting.of_scores(weights))
         return self
 
-    def tune(self, questions: Sequence[Question], scorer: Scorer | None = None) -> Self:
+    def tune(self, questions: Sequence[Question], scorer: QuestionScorer | None = None) -> Self:
         """Fit the decision on `questions`. With ``weights="tuned"``, also choose the weights on
         them.
         """

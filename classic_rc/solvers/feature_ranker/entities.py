@@ -235,7 +235,7 @@ def mention_sentences(texts: EntityTexts, rarity: None = None) -> NDArray[np.int
     return best
 
 
-class _Block(NamedTuple):
+class _MentionBlock(NamedTuple):
     """A block of whole questions, with the mentions of its candidates."""
 
     where: slice  # the block's candidates among all
@@ -268,7 +268,7 @@ _Columns = dict[str, NDArray[Any]]
 """Columns by name, a row for each candidate of a block."""
 
 
-def _blocks(texts: EntityTexts) -> Iterator[_Block]:
+def _blocks(texts: EntityTexts) -> Iterator[_MentionBlock]:
     arrays = texts.encoded.arrays
     for where, block in arrays.blocks(BLOCK_TOKENS, whole_questions=True):
         first, last = arrays.candidate_question[[where.start, where.stop - 1]].tolist()
@@ -281,7 +281,7 @@ def _blocks(texts: EntityTexts) -> Iterator[_Block]:
         question = block.candidate_question[candidates]
         places = block.passage_offsets[block.question_passage[question]] + starts
         placeholders = texts.placeholders[first : last + 1]
-        yield _Block(
+        yield _MentionBlock(
             where,
             block,
             postings,
@@ -298,7 +298,7 @@ def _blocks(texts: EntityTexts) -> Iterator[_Block]:
         )
 
 
-def _mention_columns(block: _Block) -> _Columns:
+def _mention_columns(block: _MentionBlock) -> _Columns:
     arrays = block.arrays
     counts = np.bincount(block.candidates, minlength=block.n)
     first = np.ones(block.n)
@@ -313,7 +313,7 @@ def _mention_columns(block: _Block) -> _Columns:
     }
 
 
-def _context_columns(block: _Block) -> _Columns:
+def _context_columns(block: _MentionBlock) -> _Columns:
     arrays, question = block.arrays, block.question
     passage = arrays.question_passage[question]
     starts, ends = arrays.passage_offsets[passage], arrays.passage_offsets[passage + 1]
@@ -348,7 +348,7 @@ def _context_columns(block: _Block) -> _Columns:
     }
 
 
-def _distances(block: _Block, is_aligned: bool) -> NDArray[np.int64]:
+def _distances(block: _MentionBlock, is_aligned: bool) -> NDArray[np.int64]:
     """Return how far the query's content words are from each mention, or from their places
     around it, added up.
     """
@@ -364,7 +364,7 @@ def _distances(block: _Block, is_aligned: bool) -> NDArray[np.int64]:
     )
 
 
-def _distance_columns(block: _Block) -> _Columns:
+def _distance_columns(block: _MentionBlock) -> _Columns:
     counts = np.bincount(block.candidates, minlength=block.n)
     n_words = counted_lengths(block.arrays, block.counted)[block.arrays.candidate_question]
     measured = (counts > 0) & (n_words > 0)
@@ -384,14 +384,14 @@ def _distance_columns(block: _Block) -> _Columns:
     return columns
 
 
-def _sentence_columns(block: _Block) -> _Columns:
+def _sentence_columns(block: _MentionBlock) -> _Columns:
     return {
         "words in sentence": _words_in_sentence(block),
         "entity in sentence": _entity_in_sentence(block),
     }
 
 
-def _words_in_sentence(block: _Block) -> NDArray[np.float64]:
+def _words_in_sentence(block: _MentionBlock) -> NDArray[np.float64]:
     arrays, n_words = block.arrays, block.arrays.n_words
     keys = distinct_words(arrays.question_tokens, arrays.question_offsets, n_words)
     keys = keys[block.counted[keys % n_words]]
@@ -424,7 +424,7 @@ def _words_in_sentence(block: _Block) -> NDArray[np.float64]:
     return share(best.astype(np.float64), n_query_words.astype(np.float64))
 
 
-def _entity_in_sentence(block: _Block) -> NDArray[np.bool_]:
+def _entity_in_sentence(block: _MentionBlock) -> NDArray[np.bool_]:
     # Mentions of one question in one sentence have equal keys.
     keys = block.question * len(block.sentence_offsets) + block.sentences
     query_mentions = np.flatnonzero(block.in_query[block.candidates])

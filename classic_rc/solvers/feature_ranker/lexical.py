@@ -46,7 +46,7 @@ _BLOCK_TOKENS = 2**16
 _BLOCK_PAIRS = 2**18
 
 
-class Cells(NamedTuple):
+class KeyedCells(NamedTuple):
     """Cells of a block's candidates. A cell is a key of up to three numbers."""
 
     rows: NDArray[np.int64]  # (n,): the candidate that has the cell
@@ -172,7 +172,7 @@ class LexicalCells:
             return f"{group}: {word(key[0])}, {word(key[2])}"
         return f"{group}: {' '.join(word(k) for k in key if k)}"
 
-    def _blocks(self, texts: RankerTexts) -> Iterator[tuple[slice, Mapping[str, Cells]]]:
+    def _blocks(self, texts: RankerTexts) -> Iterator[tuple[slice, Mapping[str, KeyedCells]]]:
         """Yield blocks of candidates with all cells of known words, whether they have a column
         or not.
         """
@@ -192,12 +192,12 @@ def _base(words: TrainingWords) -> int:
     return max(len(words), _MAX_LENGTH, len(QUESTION_TYPES)) + 2
 
 
-def _pack(parts: Sequence[NDArray[np.int64]], base: int) -> Cells:
+def _pack(parts: Sequence[NDArray[np.int64]], base: int) -> KeyedCells:
     """Return the cells of known words, given their candidates and the three parts of their keys."""
     rows, *numbers = parts
     is_known = np.logical_and.reduce([key_part >= 0 for key_part in numbers])
     keys = (numbers[0] * base + numbers[1]) * base + numbers[2]
-    return Cells(rows[is_known], keys[is_known])
+    return KeyedCells(rows[is_known], keys[is_known])
 
 
 def _block_cells(

@@ -247,21 +247,21 @@ class _Space(NamedTuple):
         return _quantised(sums)
 
 
-class _Sentences(NamedTuple):
+class _BlockSentences(NamedTuple):
     """The sentences of a block's passages."""
 
     offsets: NDArray[np.int64]  # (n_sentences + 1,): into the block's passage tokens
     of_passage: NDArray[np.int64]  # (n_passages + 1,)
 
 
-def _sentences_of(texts: RankerTexts, start: int, stop: int) -> _Sentences:
+def _sentences_of(texts: RankerTexts, start: int, stop: int) -> _BlockSentences:
     of_passage = texts.passage_sentences[start : stop + 1]
     offsets = texts.sentence_offsets[of_passage[0] : of_passage[-1] + 1]
-    return _Sentences(offsets - offsets[:1], of_passage - of_passage[0])
+    return _BlockSentences(offsets - offsets[:1], of_passage - of_passage[0])
 
 
 def _block_features(
-    arrays: TokenArrays, sentences: _Sentences, space: _Space
+    arrays: TokenArrays, sentences: _BlockSentences, space: _Space
 ) -> NDArray[np.float64]:
     question, passage = arrays.candidate_question, passage_of_candidates(arrays)
     of_passages = space.of_texts(space.content(arrays.passage_tokens, arrays.passage_offsets))
@@ -382,7 +382,7 @@ def _best_words(
     candidates: WordCounts,
     questions: WordCounts,
     sentence_words: WordCounts,
-    sentences: _Sentences,
+    sentences: _BlockSentences,
     best_sentences: NDArray[np.int64],  # (n_questions,): the sentence, or -1
     space: _Space,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

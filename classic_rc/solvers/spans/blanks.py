@@ -92,7 +92,7 @@ class SpanBlanks(Solver):
             predictions.append(Prediction(question.id, answers, n_candidates=n))
         return predictions
 
-    def _match(self, question: Question, texts: _Texts) -> tuple[list[float], list[int]]:
+    def _match(self, question: Question, texts: _BlankTexts) -> tuple[list[float], list[int]]:
         question_units = _units(get_analyzer(self.analyzer).analyze(question.text))
         no_units: frozenset[object] = frozenset()
         inside = [no_units, *(units & question_units for units in texts.units), no_units]
@@ -107,22 +107,22 @@ class SpanBlanks(Solver):
         ]
         return values, overlaps
 
-    def _draw(self, question: Question, texts: _Texts) -> tuple[list[float], list[int]]:
+    def _draw(self, question: Question, texts: _BlankTexts) -> tuple[list[float], list[int]]:
         n = len(texts.texts)
         draws = uniform_draws(text_keys([question.id]), np.array([n]), self.seed)
         return draws.tolist(), [0] * n
 
-    def _read(self, questions: Sequence[Question]) -> Iterator[tuple[Question, _Texts]]:
+    def _read(self, questions: Sequence[Question]) -> Iterator[tuple[Question, _BlankTexts]]:
         """Yield each question with the texts of its passage, read once for its questions."""
         analyzer, key, texts = get_analyzer(self.analyzer), None, None
         for question in questions:
             if texts is None or key != (id(question.passage), id(question.candidates)):
                 key = id(question.passage), id(question.candidates)
-                texts = _Texts.of(question, self.between, analyzer)
+                texts = _BlankTexts.of(question, self.between, analyzer)
             yield question, texts
 
 
-class _Texts(NamedTuple):
+class _BlankTexts(NamedTuple):
     """The texts between blanks of a passage."""
 
     texts: list[str]
@@ -132,7 +132,7 @@ class _Texts(NamedTuple):
     candidates: list[int]  # the texts that are candidates
 
     @classmethod
-    def of(cls, question: Question, between: str, analyzer: Analyzer) -> _Texts:
+    def of(cls, question: Question, between: str, analyzer: Analyzer) -> _BlankTexts:
         passage = question.passage.text
         places = [match.span() for match in _pattern(between).finditer(passage)]
         texts = [passage[start:end] for start, end in places]

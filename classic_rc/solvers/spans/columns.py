@@ -179,7 +179,7 @@ GROUPS = (*TOKEN_TEMPLATES, *SENTENCE_TEMPLATES, *SPAN_TEMPLATES)
 """The names of all groups of features."""
 
 
-class Asked(NamedTuple):
+class AskedQuestion(NamedTuple):
     """A question that was read, with its passage and its candidates."""
 
     question: ReadQuestion
@@ -271,9 +271,9 @@ class ColumnMaker:
             len(templates) for templates in (self._token, self._token, self._sentence, self._span)
         ]
 
-    def make(self, questions: Sequence[Asked], lexicon: Lexicon) -> Columns:
+    def make(self, questions: Sequence[AskedQuestion], lexicon: Lexicon) -> Columns:
         """Return the columns of the candidates of some questions."""
-        block = Block(questions, lexicon)
+        block = TokenBlock(questions, lexicon)
         feature_parts = list(self.parts(block))
         evidence = block.share[block.sentence[block.first]] > 0
         return Columns(
@@ -283,7 +283,7 @@ class ColumnMaker:
             evidence,
         )
 
-    def parts(self, block: Block) -> Iterator[Part]:
+    def parts(self, block: TokenBlock) -> Iterator[Part]:
         """Yield the parts of :class:`Columns`."""
         for name, offset, places, first_column in (
             ("first token", -1, block.first, 0),
@@ -327,7 +327,7 @@ _NO_DISTANCE = np.uint32(10)
 _STEP_BIN = np.array([0, 1, 2, 3, 4, 4, 5, 5, 5, 6], dtype=np.uint32)
 
 
-class Block:
+class TokenBlock:
     """The tokens of some questions' passages, one copy for each question, and what is known of each
     token.
 
@@ -336,7 +336,7 @@ class Block:
     share of the question's content words that each sentence has, (n_sentences,).
     """
 
-    def __init__(self, asked: Sequence[Asked], lexicon: Lexicon) -> None:
+    def __init__(self, asked: Sequence[AskedQuestion], lexicon: Lexicon) -> None:
         questions, passages = [a.question for a in asked], [a.passage for a in asked]
         self.token_offsets = offsets_of([len(p.tokens) for p in passages])
         self.tokens = np.concatenate([p.tokens for p in passages])

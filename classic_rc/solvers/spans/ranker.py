@@ -43,10 +43,10 @@ from classic_rc.solvers.spans.columns import (
     GROUPS,
     N_COLUMNS,
     TEMPLATES_CODE,
-    Asked,
-    Block,
+    AskedQuestion,
     ColumnMaker,
     Part,
+    TokenBlock,
     blocks_of,
 )
 from classic_rc.solvers.spans.grammar import Grammar, LearnedGrammar
@@ -180,12 +180,12 @@ class SpanRanker(Solver):
         of_passage = _by_passage(questions)
         grammar = _learn_grammar(questions, of_passage)
         lexicon = Lexicon(grammar)
-        reader = _Reader(lexicon)
+        reader = _TextReader(lexicon)
         rarity = Rarity.learn(
             [reader.passage(questions[members[0]]) for members in of_passage], lexicon
         )
         cases: dict[int, Case] = {}  # by the place of the question
-        labels = _Labels()
+        labels = _RightCandidates()
         for members in of_passage:
             for i, question in zip(members, _with_candidates(questions, members), strict=True):
                 read_question = reader.asked(question, rarity, wh_only=self.inputs == "wh-word")
@@ -279,7 +279,7 @@ class SpanRanker(Solver):
         return Scores.concatenate(parts).take(np.argsort(np.concatenate(order)))
 
     def _scores(
-        self, questions: Sequence[Asked], lexicon: Lexicon, weights: NDArray[np.float32]
+        self, questions: Sequence[AskedQuestion], lexicon: Lexicon, weights: NDArray[np.float32]
     ) -> Iterator[Scores]:
         """Yield the scores of blocks of questions."""
         maker = ColumnMaker(self._groups())
@@ -290,7 +290,7 @@ class SpanRanker(Solver):
 
     def _read(
         self, questions: Sequence[Question]
-    ) -> Iterator[tuple[NDArray[np.int64], list[Asked], Lexicon]]:
+    ) -> Iterator[tuple[NDArray[np.int64], list[AskedQuestion], Lexicon]]:
         """Yield parts of the questions with their indices; questions about one passage stay
         together.
         """
@@ -298,7 +298,7 @@ class SpanRanker(Solver):
         size = block_size(_READ_QUESTIONS)
         for start in range(0, len(together), size):
             lexicon = Lexicon(self.grammar_)
-            reader = _Reader(lexicon)
+            reader = _TextReader(lexicon)
             index = together[start : start + size]
             wh_only = self.inputs == "wh-word"
             read_questions = [
@@ -315,8 +315,10 @@ class SpanRanker(Solver):
             return Explanation.from_scores(self.name, question, scores)
         ((_, (read_question,), lexicon),) = self._read([question])
         (question,) = _with_candidates([question], [0])
-        right = [i for group in _Labels().of(question) for i in group] if question.gold else []
-        block = Block([read_question], lexicon)
+        right = (
+            [i for group in _RightCandidates().of(question) for i in group] if question.gold else []
+        )
+        block = TokenBlock([read_question], lexicon)
         parts = list(ColumnMaker(self._groups()).parts(block))
         columns = [feature_part.columns() for feature_part in parts]
         names = lexicon.names | block.path_names(lexicon)
@@ -418,7 +420,7 @@ def _part_terms(
     ]
 
 
-def _mark_ends(block: Block, question: Asked, i: int) -> list[Mark]:
+def _mark_ends(block: TokenBlock, question: AskedQuestion, i: int) -> list[Mark]:
     """Mark the span, and the question's words in the rest of its sentence."""
     first, last, passage = int(block.first[i]), int(block.last[i]), question.passage
     around = [*range(int(block.begin[first]), first), *range(last + 1, int(block.end[first]))]
@@ -459,7 +461,7 @@ def _with_candidates(questions: Sequence[Question], index: Sequence[int]) -> lis
     return complete
 
 
-class _Reader:
+class _TextReader:
     """Reads each passage and each list of candidates once."""
 
     def __init__(self, lexicon: Lexicon) -> None:
@@ -481,13 +483,13 @@ class _Reader:
             self._candidates[key] = ReadCandidates.of(question, self.passage(question))
         return self._candidates[key]
 
-    def asked(self, question: Question, rarity: Rarity, *, wh_only: bool) -> Asked:
+    def asked(self, question: Question, rarity: Rarity, *, wh_only: bool) -> AskedQuestion:
         """Return the question with its passage and candidates."""
         read = ReadQuestion.of(question.text, self._lexicon, rarity, wh_only=wh_only)
-        return Asked(read, self.passage(question), self.candidates(question))
+        return AskedQuestion(read, self.passage(question), self.candidates(question))
 
 
-class _Labels:
+class _RightCandidates:
     """Finds right candidates: those with the code of a gold text are normalised and compared."""
 
     def __init__(self) -> None:
@@ -543,7 +545,7 @@ class Case(NamedTuple):
     """A training question."""
 
     id: str
-    asked: Asked
+    asked: AskedQuestion
     right: tuple[tuple[int, ...], ...]  # groups of right candidates; one of each group is enough
 
     @property

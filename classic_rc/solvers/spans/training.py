@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from classic_rc.io.scratch import ScratchFile
 from classic_rc.kernels.arrays import offsets_of
-from classic_rc.solvers.spans.columns import N_COLUMNS, Asked, ColumnMaker
+from classic_rc.solvers.spans.columns import N_COLUMNS, AskedQuestion, ColumnMaker
 from classic_rc.solvers.spans.texts import Lexicon
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _CHUNK = 2**15  # columns that are updated at a time, so that they stay in the cache
 
 
-class _Question(NamedTuple):
+class _QuestionFeatures(NamedTuple):
     """The features of one question's candidates."""
 
     columns: NDArray[np.int32]  # the distinct ones, by their numbers in TrainingFeatures
@@ -29,7 +29,7 @@ class _Question(NamedTuple):
     n_rows: NDArray[np.int64]  # (4,): of each part; the last one has a row for each candidate
 
 
-class _Place(NamedTuple):
+class _FilePlace(NamedTuple):
     """Where the file has the features of a question, and their sizes."""
 
     start: int  # the first byte
@@ -65,7 +65,7 @@ class TrainingFeatures:
 
     def __init__(
         self,
-        questions: Mapping[int, Asked],
+        questions: Mapping[int, AskedQuestion],
         maker: ColumnMaker,
         lexicon: Lexicon,
         file: ScratchFile,
@@ -76,7 +76,7 @@ class TrainingFeatures:
         self.n_columns = 0  # that have a number
         self._places = np.empty(N_COLUMNS, dtype=np.int32)
         self._ones = np.empty(0, dtype=np.float32)
-        self._kept: dict[int, _Place] = {}
+        self._kept: dict[int, _FilePlace] = {}
 
     def batch(self, index: Sequence[int]) -> Batch:
         """Return the features of some questions."""
@@ -121,7 +121,7 @@ class TrainingFeatures:
             (self._ones[: len(indices)], indices, offsets), (len(row_lengths), starts[-1])
         )
 
-    def _make(self, index: Sequence[int]) -> list[_Question]:
+    def _make(self, index: Sequence[int]) -> list[_QuestionFeatures]:
         """Make the features of questions, and number their columns."""
         if not index:
             return []
@@ -139,7 +139,7 @@ class TrainingFeatures:
                 n_rows.append(stop - first)
             distinct, places = self._distinct(np.concatenate(columns))
             questions.append(
-                _Question(
+                _QuestionFeatures(
                     distinct,
                     places.astype(_type_of(len(distinct))),
                     np.stack(rows, axis=1).ravel().astype(_type_of(sum(n_rows))),
@@ -166,13 +166,13 @@ class TrainingFeatures:
         self._numbers[new[np.argsort(-counts, kind="stable")]] = np.arange(self.n_columns, end)
         self.n_columns = end
 
-    def _keep(self, i: int, question: _Question) -> None:
+    def _keep(self, i: int, question: _QuestionFeatures) -> None:
         """Write a question's features to the file if they fit."""
         start = self._file.append(b"".join(array.tobytes() for array in question[:3]))
         if start is not None:
-            self._kept[i] = _Place(start, len(question.columns), question.n_rows)
+            self._kept[i] = _FilePlace(start, len(question.columns), question.n_rows)
 
-    def _read(self, i: int) -> _Question:
+    def _read(self, i: int) -> _QuestionFeatures:
         """Read a question's features from the file."""
         start, n_columns, n_rows = self._kept[i]
         n_features, n_places = int(n_rows @ self._widths), len(n_rows) * int(n_rows[-1])
@@ -180,7 +180,7 @@ class TrainingFeatures:
         features = n_columns * np.dtype(np.int32).itemsize
         rows = features + n_features * of_features.itemsize
         data = self._file.read(start, rows + n_places * of_rows.itemsize)
-        return _Question(
+        return _QuestionFeatures(
             np.frombuffer(data, np.int32, n_columns),
             np.frombuffer(data, of_features, n_features, features),
             np.frombuffer(data, of_rows, n_places, rows),

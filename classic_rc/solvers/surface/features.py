@@ -171,7 +171,7 @@ class FeatureSet:
         return arrays._replace(question_tokens=tokens, question_offsets=offsets_of(lengths))
 
 
-class _Matches(NamedTuple):
+class _WordMatches(NamedTuple):
     """The distinct words of some texts, and which candidate words occur in their passage and
     question.
     """
@@ -183,17 +183,17 @@ class _Matches(NamedTuple):
     in_question: NDArray[np.bool_]  # of each candidate word, whether the question has it
 
 
-def _match_words(arrays: TokenArrays) -> _Matches:
+def _match_words(arrays: TokenArrays) -> _WordMatches:
     passages = word_counts(arrays.passage_tokens, arrays.passage_offsets, arrays.n_words)
     questions = word_counts(arrays.question_tokens, arrays.question_offsets, arrays.n_words)
     candidates = word_counts(arrays.candidate_tokens, arrays.candidate_offsets, arrays.n_words)
     question = arrays.candidate_question[candidates.texts]
     in_passage = occurrences(passages, arrays.question_passage[question], candidates.words)
     in_question = occurrences(questions, question, candidates.words) > 0
-    return _Matches(passages, questions, candidates, in_passage, in_question)
+    return _WordMatches(passages, questions, candidates, in_passage, in_question)
 
 
-def _is_prominent(arrays: TokenArrays, matches: _Matches) -> NDArray[np.bool_]:
+def _is_prominent(arrays: TokenArrays, matches: _WordMatches) -> NDArray[np.bool_]:
     """Return which candidate words occur in the passage more often than its ratio of types to
     tokens.
     """
@@ -230,7 +230,7 @@ def _text_lengths(arrays: TokenArrays, word_lengths: NDArray[np.int64]) -> dict[
     return lengths
 
 
-def _count_shared(arrays: TokenArrays, matches: _Matches) -> dict[str, NDArray[Any]]:
+def _count_shared(arrays: TokenArrays, matches: _WordMatches) -> dict[str, NDArray[Any]]:
     """Return how many words each candidate's texts share, by name."""
     question, candidate = arrays.candidate_question, matches.candidates.texts
     owner = matches.questions.texts
@@ -253,7 +253,7 @@ def _count_shared(arrays: TokenArrays, matches: _Matches) -> dict[str, NDArray[A
     }
 
 
-def _word_features(group: str, arrays: TokenArrays, matches: _Matches) -> WordFeatures:
+def _word_features(group: str, arrays: TokenArrays, matches: _WordMatches) -> WordFeatures:
     candidates = matches.candidates
     if group == "question-answer":
         return WordFeatures(*word_pairs(candidates, matches.questions, arrays.candidate_question))
@@ -383,7 +383,7 @@ _NO_COLUMNS = np.empty(0, dtype=np.int32)
 
 
 @dataclass(frozen=True)
-class Design:
+class SurfaceDesign:
     """The mapping of features to matrix columns: lengths and counts first, then words and pairs."""
 
     features: FeatureSet
@@ -400,7 +400,7 @@ class Design:
         scaled: bool,
         repeats: NDArray[np.integer]
         | None = None,  # how often the row of each candidate of the arrays is repeated
-    ) -> tuple[Design, TrainingMatrix]:
+    ) -> tuple[SurfaceDesign, TrainingMatrix]:
         """Assign columns to the features of an encoding's candidates, and return the candidates'
         matrix.
         """
@@ -476,7 +476,7 @@ class Design:
     @classmethod
     def from_state(
         cls, features: FeatureSet, state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
-    ) -> Design:
+    ) -> SurfaceDesign:
         """Return the design with a state that :meth:`to_state` returned; KeyError or ValueError
         if it is none.
         """

@@ -45,8 +45,8 @@ from classic_rc.solvers.learning import (
 from classic_rc.solvers.shared_parameters import ANALYZER, DECISION, REGULARISATION
 from classic_rc.solvers.surface.features import (
     INPUTS,
-    Design,
     FeatureSet,
+    SurfaceDesign,
     TrainingMatrix,
     feature_groups,
 )
@@ -158,7 +158,7 @@ class SurfaceLR(Solver):
         if rows is not None:
             repeats = np.bincount(rows, minlength=len(encoded.arrays.candidate_question))
             right = right[np.argsort(rows, kind="stable")]
-        self.design_, matrix = Design.fit(
+        self.design_, matrix = SurfaceDesign.fit(
             features, encoded, scaled=self.scaling == "rms", repeats=repeats
         )
         if not self.design_.n_features:
@@ -207,7 +207,10 @@ class SurfaceLR(Solver):
         """Restore a fitted state that :meth:`fitted_state` returned; one that does not match is
         an error.
         """
-        design, weights = Design.from_state(self._feature_set(), state, arrays), arrays["weights"]
+        design, weights = (
+            SurfaceDesign.from_state(self._feature_set(), state, arrays),
+            arrays["weights"],
+        )
         check_shape(weights, (design.n_features,))
         self.design_, self.model_ = design, LogisticModel(weights, float(state["bias"]))
         return self
@@ -317,7 +320,7 @@ def _candidate_explainer(
     return explain
 
 
-class _Term(NamedTuple):
+class _FeatureTerm(NamedTuple):
     """A feature and what it adds to the log-odds."""
 
     label: str
@@ -336,7 +339,7 @@ class _Term(NamedTuple):
         return times(self.label, scaled, given("", factor), value=self.weight)
 
 
-def _explain_score(terms: Sequence[_Term], bias: float, score: float) -> Term | None:
+def _explain_score(terms: Sequence[_FeatureTerm], bias: float, score: float) -> Term | None:
     """Return the log-odds as a sum; None if the model adds up in another way."""
     kinds: dict[str, list[Term]] = {}
     for term in sorted(terms, key=lambda t: (-abs(t.weight), t.label)):
@@ -356,12 +359,12 @@ def _explain_score(terms: Sequence[_Term], bias: float, score: float) -> Term | 
     )
 
 
-def _compute_terms(solver: SurfaceLR, encoded: EncodedDataset) -> Mapping[int, list[_Term]]:
+def _compute_terms(solver: SurfaceLR, encoded: EncodedDataset) -> Mapping[int, list[_FeatureTerm]]:
     """Return the terms of each candidate row of the arrays."""
     design, weights = solver.design_, solver.model_.weights
     n_numbers = len(design.features.numbers)
     word_ids = design.columns.word_ids(encoded.vocabulary)
-    terms: dict[int, list[_Term]] = defaultdict(list)
+    terms: dict[int, list[_FeatureTerm]] = defaultdict(list)
     for block in design.features.blocks(encoded):
         start = block.where.start
         added = block.numbers / design.scale * weights[:n_numbers]
@@ -372,7 +375,7 @@ def _compute_terms(solver: SurfaceLR, encoded: EncodedDataset) -> Mapping[int, l
             for label, weight, value, unit in zip(
                 design.features.numbers, row_weights, values, units, strict=True
             ):
-                terms[row].append(_Term(label, weight, value=value, unit=unit))
+                terms[row].append(_FeatureTerm(label, weight, value=value, unit=unit))
         for group, features in block.words.items():
             usable, keys = design.columns.keys(features, word_ids)
             columns = design.columns.of_keys(group, keys)
@@ -393,12 +396,14 @@ def _compute_terms(solver: SurfaceLR, encoded: EncodedDataset) -> Mapping[int, l
                     }
                     weight = float(weights[n_numbers + column])
                     terms[start + row].append(
-                        _Term(_LABELS[group].format(**texts), weight, group, texts["word"])
+                        _FeatureTerm(_LABELS[group].format(**texts), weight, group, texts["word"])
                     )
     return terms
 
 
-def _shown_numbers(terms: list[_Term], bias: float, *, one_is_right: bool) -> dict[str, float]:
+def _shown_numbers(
+    terms: list[_FeatureTerm], bias: float, *, one_is_right: bool
+) -> dict[str, float]:
     """Return the heaviest terms that can decide between candidates, the sum of all others, and
     the bias.
     """

@@ -22,7 +22,7 @@ from classic_rc.commands.check.cues import ORDER_NAMES, order_features
 from classic_rc.commands.check.features import build_features
 from classic_rc.commands.check.measurements import point_in_time
 from classic_rc.commands.check.option_arrays import OptionTable
-from classic_rc.commands.check.score_test import Model
+from classic_rc.commands.check.score_test import ConditionalLogit
 from classic_rc.errors import UsageError
 from classic_rc.kernels.arrays import small_blocks
 
@@ -374,7 +374,7 @@ def test_several_right_options_have_exact_probabilities():
     expected = [
         sum(odds[i] * odds[j] for i, j in pairs if one in (i, j)) / total for one in range(4)
     ]
-    model = Model(table, scores)
+    model = ConditionalLogit(table, scores)
     assert model.p[:4] == pytest.approx(expected)
     draws = model.draw(np.random.default_rng(0), 2000)
     assert (draws.reshape(-1, 3, 4).sum(axis=2) == 2).all()

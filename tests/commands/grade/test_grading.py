@@ -17,7 +17,7 @@ import pytest
 
 from classic_rc.cli.main import main
 from classic_rc.commands.grade import (
-    Accuracy,
+    AccuracyGain,
     CheckResult,
     Grade,
     Grading,
@@ -36,7 +36,7 @@ from classic_rc.commands.grade import (
 from classic_rc.commands.grade.feedback import explain_scores
 from classic_rc.commands.grade.isolation import remove_folder
 from classic_rc.commands.grade.sandbox import Sandbox
-from classic_rc.commands.grade.similarity import Match, Similarity
+from classic_rc.commands.grade.similarity import ClassSimilarity, Match
 from classic_rc.commands.grade.stories import made_stories
 from classic_rc.commands.grade.submissions import notebook_source
 from classic_rc.datasets import load
@@ -353,7 +353,7 @@ GRADES = (
         ),
         "bubblewrap",
         note="imported for the file, which does not: math",
-        accuracy=Accuracy(0.5, Interval(0.4, 0.6), "random", -0.1, None),
+        accuracy=AccuracyGain(0.5, Interval(0.4, 0.6), "random", -0.1, None),
     ),
     Grade(
         "bob", "bob.zip", (CheckResult("a", "", 4, 0, "not gradable"),) * 2, problem="it is a .zip"
@@ -368,7 +368,7 @@ def grading() -> Grading:
         load_assignment(ADDING),
         5,
         GRADES,
-        Similarity((match,), (("=HYPERLINK(1)", "bob"),), (0.7,)),
+        ClassSimilarity((match,), (("=HYPERLINK(1)", "bob"),), (0.7,)),
     )
 
 

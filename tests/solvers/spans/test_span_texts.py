@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from classic_rc.questions import Candidate, Passage, Question, Task
-from classic_rc.solvers.spans.columns import Asked, Block
+from classic_rc.solvers.spans.columns import AskedQuestion, TokenBlock
 from classic_rc.solvers.spans.texts import (
     Lexicon,
     Rarity,
@@ -25,13 +25,13 @@ def rarity() -> Rarity:
     return Rarity(["bank", "found"], np.array([9, 1]), 10)
 
 
-def block(asked: str, text: str = TEXT, candidates: tuple[Candidate, ...] = ()) -> Block:
+def block(asked: str, text: str = TEXT, candidates: tuple[Candidate, ...] = ()) -> TokenBlock:
     lexicon = Lexicon()
     passage = ReadPassage.of(Passage("p", text), lexicon)
     question = Question("q", Passage("p", text), asked, candidates, None, Task.SPAN)
-    return Block(
+    return TokenBlock(
         [
-            Asked(
+            AskedQuestion(
                 ReadQuestion.of(asked, lexicon, rarity()),
                 passage,
                 ReadCandidates.of(question, passage),
@@ -126,7 +126,7 @@ def test_distances_and_paths_lead_to_the_nearest_question_word_of_the_sentence()
     assert names[int(kent["left path"]()[0])] == "of"
 
 
-def _lexicon_of(made: Block) -> Lexicon:
+def _lexicon_of(made: TokenBlock) -> Lexicon:
     lexicon = Lexicon()
     for text in (
         "name",

@@ -10,7 +10,7 @@ import pytest
 from classic_rc.io.scratch import ScratchFile
 from classic_rc.questions import Task
 from classic_rc.running.plan import add_span_candidates
-from classic_rc.solvers.spans.columns import GROUPS, N_COLUMNS, Asked, ColumnMaker
+from classic_rc.solvers.spans.columns import GROUPS, N_COLUMNS, AskedQuestion, ColumnMaker
 from classic_rc.solvers.spans.texts import (
     Lexicon,
     Rarity,
@@ -24,14 +24,14 @@ from classic_rc.testing import synthetic_dataset
 MAKER = ColumnMaker(GROUPS)
 
 
-def read_questions() -> tuple[list[Asked], Lexicon]:
+def read_questions() -> tuple[list[AskedQuestion], Lexicon]:
     lexicon = Lexicon()
     asked = []
     for question in add_span_candidates(synthetic_dataset(Task.SPAN)):
         passage = ReadPassage.of(question.passage, lexicon)
         rarity = Rarity.learn([passage], lexicon)
         read = ReadQuestion.of(question.text, lexicon, rarity)
-        asked.append(Asked(read, passage, ReadCandidates.of(question, passage)))
+        asked.append(AskedQuestion(read, passage, ReadCandidates.of(question, passage)))
     return [a for a in asked if len(a.candidates.first)], lexicon
 
 

@@ -17,8 +17,8 @@ from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 from classic_rc.solvers.surface.features import (
     INPUTS,
     SURFACE_FEATURE_GROUPS,
-    Design,
     FeatureSet,
+    SurfaceDesign,
     feature_groups,
 )
 from classic_rc.testing import synthetic_dataset
@@ -120,7 +120,7 @@ def test_each_feature_has_a_column_that_does_not_depend_on_word_ids():
     questions = synthetic_dataset(Task.SINGLE_CHOICE)
     features = FeatureSet(feature_groups("all+prominent"))
     encoded = encode(questions, "word")
-    columns = Design.fit(features, encoded, scaled=True)[0].columns
+    columns = SurfaceDesign.fit(features, encoded, scaled=True)[0].columns
     seen = {
         key for row in in_bulk(questions, features, "word") for key in row if isinstance(key, tuple)
     }
@@ -158,7 +158,7 @@ def _with_distinct_candidates(questions: Dataset) -> Dataset:
 def test_the_training_matrix_is_that_of_the_blocks_with_repeated_rows():
     encoded = encode(synthetic_dataset(Task.SINGLE_CHOICE), "word")
     repeats = np.random.default_rng(0).integers(1, 4, len(encoded.arrays.candidate_question))
-    design, matrix = Design.fit(
+    design, matrix = SurfaceDesign.fit(
         FeatureSet(feature_groups("all+prominent")), encoded, scaled=True, repeats=repeats
     )
     whole = np.vstack([features.toarray() for _, features in design.blocks(encoded)])
@@ -183,7 +183,7 @@ def test_unseen_words_have_no_column():
         )
 
     train = encode(one("who ran", "the dog"), "word")
-    columns = Design.fit(features, train, scaled=True)[0].columns
+    columns = SurfaceDesign.fit(features, train, scaled=True)[0].columns
     assert columns.words == ["dog", "ran", "the", "who"]
     assert columns.n_columns == 2 + 4
     for question, candidate, n in (
