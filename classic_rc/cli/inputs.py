@@ -46,11 +46,11 @@ def expand_datasets(args: argparse.Namespace, arguments: Sequence[str]) -> Itera
     def expand(argument: str) -> Iterator[DatasetFiles]:
         spec = parse_data(argument).with_default(split=args.split)
         for name in expand_sample_names(spec.path):
-            named = replace(spec, path=name)
+            expanded = replace(spec, path=name)
             if name in SAMPLES or name.startswith("sample:"):
-                yield DatasetFiles((str(named),))
+                yield DatasetFiles((str(expanded),))
                 continue
-            content = list_datasets(named, fields=named.fields or args.fields)
+            content = list_datasets(expanded, fields=expanded.fields or args.fields)
             if content.others:
                 report_notes(args, "note", [describe_others(content.others)], name)
             yield from content.datasets

@@ -243,9 +243,9 @@ def _runs(files: Mapping[str, bytes], template_lines: set[tuple[str, ...]]) -> R
             for number, parts in _code_lines(files[name])
             if parts not in template_lines
         ]
-        parts = [(part, number) for number, line_parts in lines for part in line_parts]
+        parts = [(piece, number) for number, line_parts in lines for piece in line_parts]
         for run in zip(*(parts[i:] for i in range(_RUN)), strict=False):
-            text = " ".join(part for part, _ in run).encode("utf-8", "surrogatepass")
+            text = " ".join(piece for piece, _ in run).encode("utf-8", "surrogatepass")
             hashed_runs.append((blake2b(text, digest_size=5).hexdigest(), f"{name}:{run[0][1]}"))
     return hashed_runs
 
