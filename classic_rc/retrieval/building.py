@@ -29,7 +29,7 @@ from classic_rc.retrieval.reading import ProgressCallback, SentencePlaceWriter, 
 from classic_rc.retrieval.segment import (
     MAX_CHARACTERS,
     MAX_SENTENCES,
-    EncodedSentences,
+    AnalyzedSentences,
     SegmentBuilder,
 )
 from classic_rc.retrieval.storage import (
@@ -373,7 +373,7 @@ def _builder_of_thread(analyzer: Analyzer) -> SegmentBuilder:
 
 def _build_segment(
     builder: SegmentBuilder,
-    encoded: EncodedSentences | None,
+    encoded: AnalyzedSentences | None,
     key: str,
     texts: StoredTexts,
     places: Arrays,

@@ -52,7 +52,7 @@ class Statistics(NamedTuple):
         )
 
 
-class EncodedSentences(NamedTuple):
+class AnalyzedSentences(NamedTuple):
     """The words of sentences."""
 
     tokens: list[NDArray[np.int32]]  # the one array of all tokens, until a segment is built
@@ -77,7 +77,7 @@ class Segment(NamedTuple):
     totals: NDArray[np.int64]  # (3,): number of sentences, of sentences with a token, and of tokens
 
     @classmethod
-    def build(cls, encoded: EncodedSentences, vocabulary: Sequence[str]) -> Segment:
+    def build(cls, encoded: AnalyzedSentences, vocabulary: Sequence[str]) -> Segment:
         """Build the segment of at most :data:`MAX_SENTENCES` sentences; it uses up their tokens."""
         lengths = encoded.lengths
         n_sentences, tokens = len(lengths), encoded.tokens.pop()
@@ -168,14 +168,14 @@ class SegmentBuilder:
         """Whether no text has been analysed yet."""
         return self._encoder.n_pieces == 0
 
-    def encode(self, sentences: Sequence[str]) -> EncodedSentences:
+    def encode(self, sentences: Sequence[str]) -> AnalyzedSentences:
         """Return the words of sentences, as numbers of this builder."""
         if self._encoder.n_pieces > block_size(MAX_CACHED_PIECES):
             self._encoder = TextEncoder(self._encoder.analyzer)
         tokens, offsets = self._encoder.encode(sentences)
-        return EncodedSentences([tokens], np.diff(offsets))
+        return AnalyzedSentences([tokens], np.diff(offsets))
 
-    def build(self, encoded: EncodedSentences) -> Segment:
+    def build(self, encoded: AnalyzedSentences) -> Segment:
         """Build the segment of at most :data:`MAX_SENTENCES` sentences that were encoded last."""
         return Segment.build(encoded, self._encoder.vocabulary)
 

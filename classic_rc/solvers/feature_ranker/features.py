@@ -318,7 +318,7 @@ def evidence_sentences(texts: RankerTexts, rarity: NDArray[np.int64]) -> NDArray
     return best
 
 
-class _FeatureBlock(NamedTuple):
+class _RankerBlock(NamedTuple):
     """A block of questions with what all groups read."""
 
     matched: MatchedBlock
@@ -340,7 +340,7 @@ _Columns = dict[str, NDArray[Any]]
 """Columns by name, a row for each distinct candidate of a block."""
 
 
-def _blocks(texts: RankerTexts, rarity: NDArray[np.int64]) -> Iterator[_FeatureBlock]:
+def _blocks(texts: RankerTexts, rarity: NDArray[np.int64]) -> Iterator[_RankerBlock]:
     """Yield the questions in blocks, their words matched."""
     arrays = texts.encoded.arrays
     weights = np.where(texts.stop, STOP_RARITY, np.maximum(rarity, 1))
@@ -360,7 +360,7 @@ def _blocks(texts: RankerTexts, rarity: NDArray[np.int64]) -> Iterator[_FeatureB
             first_sentence : first_sentence + int(passage_sentences[-1]) + 1
         ]
         within = ragged_indices(np.zeros_like(n_sentences), n_sentences)
-        yield _FeatureBlock(
+        yield _RankerBlock(
             matched,
             content_words(matched, texts.stop, weights),
             texts,
@@ -375,7 +375,7 @@ def _blocks(texts: RankerTexts, rarity: NDArray[np.int64]) -> Iterator[_FeatureB
         )
 
 
-def _block_features(block: _FeatureBlock, groups: Collection[str]) -> _Columns:
+def _block_features(block: _RankerBlock, groups: Collection[str]) -> _Columns:
     """Return the features of some groups for the distinct candidates of a block; none for
     :data:`FACTS`.
     """
@@ -398,7 +398,7 @@ def _block_features(block: _FeatureBlock, groups: Collection[str]) -> _Columns:
     return columns
 
 
-def _window_columns(block: _FeatureBlock) -> _Columns:
+def _window_columns(block: _RankerBlock) -> _Columns:
     matched, words = block.matched, block.words
     sweep = best_of_sizes(matched, range(SWEEP.start, max(WINDOWS) + 1))
     pairs = pair_windows(
@@ -420,7 +420,7 @@ def _window_columns(block: _FeatureBlock) -> _Columns:
     return columns
 
 
-def _distance_columns(block: _FeatureBlock) -> _Columns:
+def _distance_columns(block: _RankerBlock) -> _Columns:
     measured = proximity(block.matched, block.words.questions, block.words.new)
     return {
         "distance mean": measured.mean,
@@ -433,7 +433,7 @@ def _distance_columns(block: _FeatureBlock) -> _Columns:
     }
 
 
-def _coverage_columns(block: _FeatureBlock) -> _Columns:
+def _coverage_columns(block: _RankerBlock) -> _Columns:
     matched, words, arrays = block.matched, block.words, block.matched.arrays
     passages = arrays.question_passage[arrays.candidate_question]
     owner = np.repeat(np.arange(len(passages)), np.diff(arrays.candidate_offsets))
@@ -472,7 +472,7 @@ def _of_runs(values: NDArray[Any], runs: NDArray[np.int64]) -> NDArray[Any]:
     return np.append(values, np.zeros(1, dtype=values.dtype))[runs]  # run -1 is that 0
 
 
-def _contrast_columns(block: _FeatureBlock) -> tuple[_Columns, WordSets]:
+def _contrast_columns(block: _RankerBlock) -> tuple[_Columns, WordSets]:
     """Return the columns that need no sentences, and the words U of each candidate."""
     arrays, words = block.matched.arrays, block.words
     of_others = words_of_others(words.candidates, arrays.candidate_question, arrays.n_words)
@@ -486,7 +486,7 @@ def _contrast_columns(block: _FeatureBlock) -> tuple[_Columns, WordSets]:
 
 
 def _region_columns(
-    block: _FeatureBlock, groups: Collection[str], unique_words: WordSets | None
+    block: _RankerBlock, groups: Collection[str], unique_words: WordSets | None
 ) -> tuple[_Columns, NDArray[np.int64]]:
     """Return the features of sentences and speakers' turns, and each candidate's best sentence;
     `unique_words` has U.
@@ -537,7 +537,7 @@ def _region_columns(
     return columns, best
 
 
-def _turn_coverage(block: _FeatureBlock, cells: Cells, sentences: Regions) -> TurnCoverage:
+def _turn_coverage(block: _RankerBlock, cells: Cells, sentences: Regions) -> TurnCoverage:
     texts = block.texts
     named_speakers = texts.asked_speaker[block.questions][cells.questions]
     passages = block.matched.arrays.question_passage[cells.questions]
@@ -554,7 +554,7 @@ def _turn_coverage(block: _FeatureBlock, cells: Cells, sentences: Regions) -> Tu
     )
 
 
-def _ngram_columns(block: _FeatureBlock, best: NDArray[np.int64]) -> _Columns:
+def _ngram_columns(block: _RankerBlock, best: NDArray[np.int64]) -> _Columns:
     arrays, where = block.matched.arrays, block.matched.where
     n = len(best)
     passages = arrays.question_passage[arrays.candidate_question]
