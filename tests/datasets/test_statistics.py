@@ -17,7 +17,13 @@ from benchmarks.studies.paper_statistics import (
     verbatim,
 )
 from classic_rc.datasets import load
-from classic_rc.datasets.statistics import DatasetContents, MeasuredValues, Total, describe_datasets
+from classic_rc.datasets.statistics import (
+    DatasetContents,
+    MeasuredValues,
+    Total,
+    describe_datasets,
+    measure_label_balance,
+)
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 from classic_rc.text.encode import TextEncoder
 
@@ -90,6 +96,29 @@ def test_parts_of_one_dataset_are_pooled_over_texts_not_over_parts():
 def test_different_datasets_are_not_pooled():
     table, _ = common(load("sample:cloze"), load("sample:multi-span"))
     assert table.columns == ("sample:cloze", "sample:multi-span")
+
+
+def test_the_balance_of_right_options_is_tested_as_scipy_tests_it():
+    stats = pytest.importorskip("scipy.stats")
+    passage = Passage("p", "It rained.")
+    golds = np.random.default_rng(3).choice(4, size=60, p=[0.4, 0.3, 0.2, 0.1]).tolist()
+    questions = [
+        Question(
+            f"q{i}",
+            passage,
+            "Did it?",
+            tuple(Candidate(f"option {j}") for j in range(4)),
+            frozenset({gold}),
+            Task.SINGLE_CHOICE,
+        )
+        for i, gold in enumerate(golds)
+    ]
+    balance = measure_label_balance(Dataset(questions, name="made"))
+    test = stats.chisquare(np.bincount(golds, minlength=4))
+    assert (balance.chi_square, balance.p) == pytest.approx(
+        (test.statistic, test.pvalue), rel=1e-12
+    )
+    assert balance.positions == tuple(np.bincount(golds, minlength=4).tolist())
 
 
 def test_what_a_dataset_lacks_is_left_out():
