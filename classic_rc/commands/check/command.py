@@ -274,7 +274,9 @@ def _render(
 
         return check_page(reports if mended is None else [*reports, mended.report])
     has_details = verbose or form != "table"
-    tables = [table for report in reports for table in check_tables(report, whole=has_details)]
+    tables = [
+        table for report in reports for table in check_tables(report, has_details=has_details)
+    ]
     if mended is not None:
         tables += mend_tables(reports[0], mended.report, mended.repairs)
     return render(tables, form)

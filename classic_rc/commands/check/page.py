@@ -31,7 +31,7 @@ def findings_section(check: CheckReport, places: Mapping[str, str]) -> dict[str,
     """Return the header, the picture of the cues, their table, and each with its examples and
     their places.
     """
-    table = cue_table(check, whole=False, max_cues=None)
+    table = cue_table(check, has_details=False, max_cues=None)
     return {
         "header": header_table(check),
         "disputes": dispute_table(check),

@@ -24,16 +24,16 @@ _NAME_WIDTH = 70
 _LINE_WIDTH = 96
 
 
-def check_tables(report: CheckReport, *, whole: bool = False) -> list[Table]:
-    """Return the tables of one dataset: the header, and what was found; the `whole` has examples
-    and advice.
+def check_tables(report: CheckReport, *, has_details: bool = False) -> list[Table]:
+    """Return the tables of one dataset: the header, and what was found; with `has_details`, also
+    examples and advice.
     """
     tables = [header_table(report)]
     if report.n_features:
-        tables.append(cue_table(report, whole=whole))
-    if whole and (disputes := dispute_table(report)):
+        tables.append(cue_table(report, has_details=has_details))
+    if has_details and (disputes := dispute_table(report)):
         tables.append(disputes)
-    if whole or not report.n_features:
+    if has_details or not report.n_features:
         tables.append(integrity_table(report))
     return tables
 
@@ -167,12 +167,12 @@ def dispute_table(report: CheckReport) -> Table | None:
 
 
 def cue_table(
-    report: CheckReport, *, whole: bool = True, max_cues: int | None = _SHOWN_CUES
+    report: CheckReport, *, has_details: bool = True, max_cues: int | None = _SHOWN_CUES
 ) -> Table:
     """Return the table of the cues that tell right options from wrong ones.
 
-    The `whole` table has all cues and columns, with examples and advice as notes; else it has at
-    most `most` cues.
+    With `has_details` it has all cues and columns, with examples and advice as notes; else it has
+    at most `max_cues` cues.
     """
     has_spans = any(cue.about for cue in report.cues)
     columns = [
@@ -188,11 +188,11 @@ def cue_table(
         ),
         *(Column("chance", "percent", 1), Column("z", "number", 1), Column("p", "p", 3)),
     ]
-    cues = report.cues if whole else report.cues[:max_cues]
+    cues = report.cues if has_details else report.cues[:max_cues]
     rows: list[Sequence[Cell | Value]] = [
         [
             *(
-                _shorten(cue.label, whole),
+                _shorten(cue.label, has_details),
                 cue.direction,
                 str(cue.kind),
                 cue.coverage,
@@ -202,22 +202,22 @@ def cue_table(
         ]
         for cue in cues
     ]
-    notes = list(_cue_notes(report, len(cues), whole))
-    if whole:
+    notes = list(_cue_notes(report, len(cues), has_details))
+    if has_details:
         notes += [note for cue in cues for note in _example_notes(cue)]
     elif report.findings:
         notes += _defects_in_short(report)
     if not rows:
         outcome = "nothing found" if report.n_features else "not searched for"
         rows = [[outcome, *[None] * (len(columns) - 1)]]
-    if not whole:  # what fits 80 columns
+    if not has_details:  # what fits 80 columns
         narrow = [0, 1, 2, 3, 4, 7]
         columns, rows = [columns[i] for i in narrow], [[row[i] for i in narrow] for row in rows]
     return Table("cues", columns, [RowGroup(rows)], notes)
 
 
-def _shorten(text: str, whole: bool) -> str:
-    return text if whole or len(text) <= _NAME_WIDTH else f"{text[: _NAME_WIDTH - 1]}…"
+def _shorten(text: str, has_details: bool) -> str:
+    return text if has_details or len(text) <= _NAME_WIDTH else f"{text[: _NAME_WIDTH - 1]}…"
 
 
 def _defects_in_short(report: CheckReport) -> Iterator[str]:
@@ -228,7 +228,7 @@ def _defects_in_short(report: CheckReport) -> Iterator[str]:
         yield text + _join_ids(finding.examples, _LINE_WIDTH - len(text))
 
 
-def _cue_notes(report: CheckReport, n_shown: int, whole: bool) -> Iterator[str]:
+def _cue_notes(report: CheckReport, n_shown: int, has_details: bool) -> Iterator[str]:
     if n_shown < len(report.cues):
         yield f"and {len(report.cues) - n_shown} more: -v shows all, with examples and advice"
     if report.without is not None and report.header:
@@ -243,7 +243,7 @@ def _cue_notes(report: CheckReport, n_shown: int, whole: bool) -> Iterator[str]:
     bound = f", |z| above {' to '.join(bounds[:1] + bounds[1:][-1:])} is not chance"
     bound = bound if bounds else ""
     yield f"{report.n_features:,} features{bound}"
-    if whole:
+    if has_details:
         yield (
             "coverage: questions where it differs; precision: how often the option it favours is "
             "right there"
