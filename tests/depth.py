@@ -18,9 +18,9 @@ def examples(few: int, all_of_them: int) -> int:
     return all_of_them if os.environ.get("CLASSIC_RC_DEEP") else few
 
 
-def thinned(cases: Iterable[Any], every: int, first: int = 0) -> list[Any]:
+def thinned(cases: Iterable[Any], step: int, first: int = 0) -> list[Any]:
     """Return parameters of a test, with the marker ci on all but every n-th."""
-    return [case if i % every == first else _in_ci(case) for i, case in enumerate(cases)]
+    return [case if i % step == first else _in_ci(case) for i, case in enumerate(cases)]
 
 
 def _in_ci(case: Any) -> Any:

@@ -27,10 +27,10 @@ def raises(
     error = caught.value
     assert type(error) is kind, f"a {type(error).__name__}: {error}"
     for name, expected in fields.items():
-        found = getattr(error, name)
+        actual = getattr(error, name)
         if isinstance(expected, re.Pattern):
-            assert expected.search(str(found)), (
-                f"{name} is {found!r}, expected {expected.pattern!r}: {error}"
+            assert expected.search(str(actual)), (
+                f"{name} is {actual!r}, expected {expected.pattern!r}: {error}"
             )
         else:
-            assert found == expected, f"{name} is {found!r}, expected {expected!r}: {error}"
+            assert actual == expected, f"{name} is {actual!r}, expected {expected!r}: {error}"

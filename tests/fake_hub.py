@@ -50,9 +50,9 @@ class FakeHub:
         for path in sorted(files):
             digest.update(path.encode() + files[path])
         commit = digest.hexdigest()
-        found = self.repositories.setdefault(repo, Repository({}, {}, gated))
-        found.commits[commit] = files
-        found.branches[branch] = commit
+        repository = self.repositories.setdefault(repo, Repository({}, {}, gated))
+        repository.commits[commit] = files
+        repository.branches[branch] = commit
         return commit
 
 
@@ -60,7 +60,7 @@ class FakeHub:
 def fake_hub() -> Iterator[FakeHub]:
     """Run the server while the block runs."""
 
-    class Handler(BaseHTTPRequestHandler):
+    class HubHandler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
         def do_GET(self) -> None:
@@ -76,7 +76,7 @@ def fake_hub() -> Iterator[FakeHub]:
         def log_message(self, *args: object) -> None:
             pass
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as listener:
+    with ThreadingHTTPServer(("127.0.0.1", 0), HubHandler) as listener:
         listener.daemon_threads = True
         hub = FakeHub(f"http://127.0.0.1:{listener.server_address[1]}")
         thread = threading.Thread(
@@ -103,16 +103,16 @@ def _answer(handler: BaseHTTPRequestHandler, hub: FakeHub) -> None:
             break
     else:
         return _send(handler, 404, b"{}")
-    found = hub.repositories.get(facts["repo"])
-    if found is None:
+    repository = hub.repositories.get(facts["repo"])
+    if repository is None:
         return _refuse(handler, 404, "RepoNotFound")
     revision = facts.get("revision", "main")
-    commit = found.branches.get(revision, revision)
-    if commit not in found.commits:
+    commit = repository.branches.get(revision, revision)
+    if commit not in repository.commits:
         return _refuse(handler, 404, "RevisionNotFound")
-    files = found.commits[commit]
+    files = repository.commits[commit]
     if pattern is _FILE:
-        if found.gated:
+        if repository.gated:
             return _refuse(handler, 401, "GatedRepo")
         return _send_file(handler, files.get(facts["path"]), commit)
     if pattern is _INFO:
@@ -126,9 +126,9 @@ def _answer(handler: BaseHTTPRequestHandler, hub: FakeHub) -> None:
             "downloads": 0,
         }
         return _send_json(
-            handler, {**info, "likes": 0, "gated": "manual" if found.gated else False}
+            handler, {**info, "likes": 0, "gated": "manual" if repository.gated else False}
         )
-    if found.gated:
+    if repository.gated:
         return _refuse(handler, 401, "GatedRepo")
     if pattern is _TREE:
         entries = _list_folder(
@@ -137,13 +137,13 @@ def _answer(handler: BaseHTTPRequestHandler, hub: FakeHub) -> None:
         if not entries:
             return _refuse(handler, 404, "EntryNotFound")
         return _send_json(handler, entries)
-    asked = json.loads(body) if body.startswith(b"{") else {}
-    names = asked.get("paths", []) or [
+    request = json.loads(body) if body.startswith(b"{") else {}
+    names = request.get("paths", []) or [
         unquote(name) for name in re.findall(rb"paths=([^&]+)", body)
     ]
-    wanted = [name.decode() if isinstance(name, bytes) else name for name in names]
-    every = {entry["path"]: entry for entry in _list_folder(files, "", True)}
-    return _send_json(handler, [every[name] for name in wanted if name in every])
+    requested = [name.decode() if isinstance(name, bytes) else name for name in names]
+    entry_of = {entry["path"]: entry for entry in _list_folder(files, "", True)}
+    return _send_json(handler, [entry_of[name] for name in requested if name in entry_of])
 
 
 def _list_folder(files: dict[str, bytes], folder: str, recursive: bool) -> list[dict[str, object]]:
@@ -178,10 +178,10 @@ def _send_file(handler: BaseHTTPRequestHandler, content: bytes | None, commit: s
         "X-Repo-Commit": commit,
         "Accept-Ranges": "bytes",
     }
-    asked = re.fullmatch(r"bytes=(\d+)-(\d*)", handler.headers.get("Range", ""))
-    if asked is None:
+    byte_range = re.fullmatch(r"bytes=(\d+)-(\d*)", handler.headers.get("Range", ""))
+    if byte_range is None:
         return _send(handler, 200, content, headers)
-    start, end = int(asked[1]), min(int(asked[2] or len(content) - 1), len(content) - 1)
+    start, end = int(byte_range[1]), min(int(byte_range[2] or len(content) - 1), len(content) - 1)
     headers["Content-Range"] = f"bytes {start}-{end}/{len(content)}"
     return _send(handler, 206, content[start : end + 1], headers)
 

@@ -98,13 +98,13 @@ def belebele_rows(values: Sequence[Sequence[float]], **more: Any) -> list[dict[s
 
 
 def multirc_rows(
-    labels: Sequence[Sequence[int]], said: Sequence[Sequence[int]]
+    labels: Sequence[Sequence[int]], answers: Sequence[Sequence[int]]
 ) -> list[dict[str, Any]]:
     """Return a row for each option: its label, and the label that the model finds more likely."""
     rows: list[dict[str, Any]] = []
-    for i, (own, given) in enumerate(zip(labels, said, strict=True)):
+    for i, (question_labels, question_answers) in enumerate(zip(labels, answers, strict=True)):
         question, options = QUESTIONS[i]
-        for j, (label, other) in enumerate(zip(own, given, strict=True)):
+        for j, (label, answer) in enumerate(zip(question_labels, question_answers, strict=True)):
             doc = {
                 "paragraph": TEXTS[i],
                 "question": question,
@@ -114,7 +114,7 @@ def multirc_rows(
             }
             texts = [f" {options[j]}\nIs the answer correct? {word}" for word in ("yes", "no")]
             rows.append(
-                choice_row(len(rows), doc, texts, (-1.0, -0.5) if other else (-0.5, -1.0), label)
+                choice_row(len(rows), doc, texts, (-1.0, -0.5) if answer else (-0.5, -1.0), label)
             )
     return rows
 

@@ -44,7 +44,7 @@ class Server:
 def http_server() -> Iterator[Server]:
     """Run a server on this machine while the block runs."""
 
-    class Handler(BaseHTTPRequestHandler):
+    class FileHandler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             with suppress(ConnectionError):
                 _answer(self, server)
@@ -52,7 +52,7 @@ def http_server() -> Iterator[Server]:
         def log_message(self, *args: object) -> None:
             pass
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as listener:
+    with ThreadingHTTPServer(("127.0.0.1", 0), FileHandler) as listener:
         server = Server(f"http://127.0.0.1:{listener.server_address[1]}")
         thread = threading.Thread(
             target=listener.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True
@@ -78,9 +78,9 @@ def _answer(handler: BaseHTTPRequestHandler, server: Server) -> None:
         handler.end_headers()
         return
     body, start = resource.content, 0
-    asked = re.fullmatch(r"bytes=(\d+)-", handler.headers.get("Range", ""))
-    if asked and resource.ranges:
-        start = int(asked[1]) + resource.shift
+    byte_range = re.fullmatch(r"bytes=(\d+)-", handler.headers.get("Range", ""))
+    if byte_range and resource.ranges:
+        start = int(byte_range[1]) + resource.shift
         if start >= len(body):
             handler.send_error(416)
             return

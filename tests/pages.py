@@ -143,8 +143,8 @@ class Chromium:
 
     def _read(self) -> dict[str, Any]:
         while b"\0" not in self._buffer:
-            left = max(0, self._deadline - time.monotonic())
-            assert select.select([self._in], [], [], left)[0], "Chromium does not answer"
+            seconds_left = max(0, self._deadline - time.monotonic())
+            assert select.select([self._in], [], [], seconds_left)[0], "Chromium does not answer"
             chunk = os.read(self._in.fileno(), 1 << 20)
             assert chunk, "Chromium has gone"
             self._buffer += chunk
@@ -218,17 +218,17 @@ class Chromium:
         """Errors and broken policies since the page was opened, and what it fetched besides
         itself.
         """
-        found = []
+        faults = []
         for event in self.events:
             params = event["params"]
             match event["method"]:
                 case "Runtime.exceptionThrown":
-                    found.append(params["exceptionDetails"]["text"])
+                    faults.append(params["exceptionDetails"]["text"])
                 case "Log.entryAdded":
-                    found.append(params["entry"]["text"])
+                    faults.append(params["entry"]["text"])
                 case "Network.requestWillBeSent" if params["type"] != "Document":
-                    found.append(params["request"]["url"])
-        return found
+                    faults.append(params["request"]["url"])
+        return faults
 
     def close(self) -> None:
         """End the browser."""

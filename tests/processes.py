@@ -24,7 +24,7 @@ print(json.dumps(done))
 """
 
 
-class Done(NamedTuple):
+class ProcessOutcome(NamedTuple):
     """What a command did."""
 
     code: int
@@ -34,7 +34,7 @@ class Done(NamedTuple):
 
 def run_commands(
     *commands: tuple[str, ...], path: list[str], cwd: Path | None = None
-) -> list[Done]:
+) -> list[ProcessOutcome]:
     """Run command lines one after the other in a process with this path of modules."""
     done = subprocess.run(
         [sys.executable, "-c", _RUN_ALL, json.dumps(commands)],
@@ -44,4 +44,4 @@ def run_commands(
         encoding="utf-8",
         check=True,
     )
-    return [Done(*of) for of in json.loads(done.stdout)]
+    return [ProcessOutcome(*fields) for fields in json.loads(done.stdout)]

@@ -123,9 +123,9 @@ def test_wrong_calls_are_worded_by_python():
     wrong: Any = [((), {"skale": 2}), ((2,), {})]
     for args, kwargs in wrong:
         worded = []
-        for made in (Hand, Scaled):
+        for estimator_class in (Hand, Scaled):
             with pytest.raises(TypeError) as caught:
-                made(*args, **kwargs)
+                estimator_class(*args, **kwargs)
             worded.append(str(caught.value).partition("__init__()"))
         assert worded[0][1:] == worded[1][1:]
         assert worded[1][0] == "Scaled."
@@ -133,13 +133,13 @@ def test_wrong_calls_are_worded_by_python():
 
 @pytest.mark.parametrize("cloning", [clone, sklearn.base.clone, copy.deepcopy])
 @pytest.mark.parametrize(
-    "made", [Scaled(scale=7), Shifted(shift=2), ByHand(bonus=2), Listing(items=[3])]
+    "estimator", [Scaled(scale=7), Shifted(shift=2), ByHand(bonus=2), Listing(items=[3])]
 )
-def test_declared_estimators_are_cloned_pickled_and_changed(made, cloning):
-    for again in (cloning(made), pickle.loads(pickle.dumps(made))):
-        assert type(again) is type(made)
-        assert again.get_params() == made.get_params()
-        assert again.set_params(**made.get_params()).get_params() == made.get_params()
+def test_declared_estimators_are_cloned_pickled_and_changed(estimator, cloning):
+    for copy_ in (cloning(estimator), pickle.loads(pickle.dumps(estimator))):
+        assert type(copy_) is type(estimator)
+        assert copy_.get_params() == estimator.get_params()
+        assert copy_.set_params(**estimator.get_params()).get_params() == estimator.get_params()
 
 
 def test_values_are_stored_unchanged():
@@ -159,10 +159,10 @@ def test_a_factory_makes_a_default_for_each_object():
 
 
 def test_a_hand_written_constructor_stays_and_its_declarations_are_checked():
-    made = ByHand(bonus=3)
-    assert (made.scale, list(inspect.signature(ByHand).parameters)) == (2.0, ["bonus"])
+    estimator = ByHand(bonus=3)
+    assert (estimator.scale, list(inspect.signature(ByHand).parameters)) == (2.0, ["bonus"])
     with raises(UsageError, field="bonus", found="3", expected="one of 1, 2"):
-        made.fit(CHOICES)
+        estimator.fit(CHOICES)
     with pytest.raises(TypeError, match=r"ByHand\.__init__"):
         type("Sub", (ByHand,), {"more": parameter(1, "one more")})
 
@@ -220,9 +220,9 @@ def test_a_class_that_travels_by_value_arrives_whole():
         "type(own).__doc__",
         namespace,
     )
-    own = namespace["Own"](size=3)
-    (there,) = Parallel(n_jobs=2)(delayed(namespace["told"])(one) for one in (own,))
-    assert there == namespace["told"](own)
+    solver = namespace["Own"](size=3)
+    (there,) = Parallel(n_jobs=2)(delayed(namespace["told"])(sent) for sent in (solver,))
+    assert there == namespace["told"](solver)
     assert there[1:3] == ("Own(size=3)", [])
 
 
@@ -254,9 +254,9 @@ def test_a_grid_search_sets_declared_parameters():
 def test_a_solver_that_learns_nothing_is_a_step_of_a_pipeline():
     questions = list(CHOICES)
     for solver in (SlidingWindow(), Scaled()):
-        made = make_pipeline(FunctionTransformer(), solver)
-        assert made.fit(questions).predict(questions) == solver.predict(questions)
-        sklearn.utils.validation.check_is_fitted(made)
+        pipeline = make_pipeline(FunctionTransformer(), solver)
+        assert pipeline.fit(questions).predict(questions) == solver.predict(questions)
+        sklearn.utils.validation.check_is_fitted(pipeline)
 
 
 def test_a_solver_that_learns_is_fitted_after_fit():

@@ -72,9 +72,9 @@ def curve():
 
 def test_markup_in_cells_stays_text():
     table = Table(MARKUP, [Column(MARKUP), Column(MARKUP)], [RowGroup([[MARKUP, MARKUP]])])
-    shown = Cells(render(table, "html"))
-    assert shown.tags == {"table", "caption", "thead", "tbody", "tr", "th", "td"}
-    assert shown.rows[1] == [r'<script>alert("1")</script>&amp;\x1b[31m'] * 2
+    cells = Cells(render(table, "html"))
+    assert cells.tags == {"table", "caption", "thead", "tbody", "tr", "th", "td"}
+    assert cells.rows[1] == [r'<script>alert("1")</script>&amp;\x1b[31m'] * 2
 
 
 def test_an_evaluation_shows_its_metrics_in_percent(evaluation):
@@ -109,9 +109,11 @@ def test_blocks_have_headings():
 
 
 def test_an_evaluation_shows_intervals_and_names_as_text(evaluation):
-    made = with_intervals(replace(evaluation, dataset=replace(evaluation.dataset, name=MARKUP)), 50)
-    html = made._repr_html_()
-    low, high = made.measure()[0].interval
+    with_markup = with_intervals(
+        replace(evaluation, dataset=replace(evaluation.dataset, name=MARKUP)), 50
+    )
+    html = with_markup._repr_html_()
+    low, high = with_markup.measure()[0].interval
     assert "<script" not in html
     assert any(f" [{100 * low:.1f}, {100 * high:.1f}]" in cell for cell in Cells(html).rows[1])
 
@@ -141,12 +143,12 @@ def test_every_value_that_a_notebook_shows_is_harmless(evaluation):
     ]
     dataset = classic_rc.from_rows(rows, name=MARKUP)
     check = check_dataset(dataset, header=False)
-    shown = (
+    displays = (
         classic_rc.parse_solver("sw+d").explain(dataset[0]),
         *(dataset[0], replace(dataset[0], gold=None), dataset, check),
     )
     assert check.findings
-    for value in shown:
+    for value in displays:
         html = value._repr_html_()
         assert "<script" not in html
         assert "http" not in html
@@ -178,8 +180,8 @@ def test_without_pandas_the_error_names_the_extra(evaluation, report, curve, mon
 
 
 def test_pandas_is_given_plain_records_and_columns(evaluation, report, curve, monkeypatch):
-    given = SimpleNamespace(json_normalize=lambda records: records, DataFrame=dict)
-    monkeypatch.setitem(sys.modules, "pandas", given)
+    pandas_stub = SimpleNamespace(json_normalize=lambda records: records, DataFrame=dict)
+    monkeypatch.setitem(sys.modules, "pandas", pandas_stub)
     first = evaluation.to_frame(full=True)[0]
     assert (first["dataset"], first["solver"]) == ("sample:multiple-answer", "all-positive")
     assert first["metrics"] == evaluation.rows[0].metrics()

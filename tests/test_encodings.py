@@ -113,12 +113,12 @@ def test_one_stray_number_among_letters_is_refused_or_as_declared_no_answer():
     ):
         get_format("answers").read(text, ask, source="a")
     notes = []
-    found = (
+    reading = (
         get_format("answers")
         .with_options({"reading": "letter"})
         .read(text, ask, source="a", notes=notes)
     )
-    assert [p.answers for p in found] == [(frozenset({0}),), (), (frozenset({1}),)]
+    assert [p.answers for p in reading] == [(frozenset({0}),), (), (frozenset({1}),)]
     assert any("could not be parsed" in note for note in notes)
 
 

@@ -51,16 +51,18 @@ def test_the_first_rung_with_a_match_decides():
     rungs = list(CHANGES.values())
     for _ in range(4000):
         texts = rng.sample(WORDS, rng.randint(1, 5))
-        said, changed = rng.choice(texts), 0
+        answer, changed = rng.choice(texts), 0
         for rung, changes in enumerate(rungs, 1):
             if rng.random() < 0.4:
-                other = rng.choice(changes)(said)
-                changed = rung if other != said else changed
-                said = other
+                changed_answer = rng.choice(changes)(answer)
+                changed = rung if changed_answer != answer else changed
+                answer = changed_answer
         # The texts that are equal after each rung's forms, by other code than the package's.
-        found = TextLadder(texts).find(said)
-        expected = next((same for form in _FORMS if (same := _equal(form, said, texts))), [])
-        assert found == expected, (texts, said)
+        matches = TextLadder(texts).find(answer)
+        expected = next(
+            (equal_texts for form in _FORMS if (equal_texts := _equal(form, answer, texts))), []
+        )
+        assert matches == expected, (texts, answer)
 
 
 def _strip(text: str) -> str:
@@ -85,8 +87,8 @@ _FORMS = (
 )
 
 
-def _equal(form, said, texts):
-    return [i for i, text in enumerate(texts) if form(text) == form(said)]
+def _equal(form, answer, texts):
+    return [i for i, text in enumerate(texts) if form(text) == form(answer)]
 
 
 @given(st.text(max_size=12))
@@ -101,10 +103,10 @@ def test_forms_are_forms_of_themselves(text):
 def test_texts_in_another_order_are_found_again(texts, rng):
     order = list(range(len(texts)))
     rng.shuffle(order)
-    found = TextLadder(texts).order(texts[i] for i in order)
-    assert found is not None
-    assert [texts[i] for i in found] == [texts[i] for i in order]
-    assert sorted(found) == list(range(len(texts)))
+    places = TextLadder(texts).order(texts[i] for i in order)
+    assert places is not None
+    assert [texts[i] for i in places] == [texts[i] for i in order]
+    assert sorted(places) == list(range(len(texts)))
     assert TextLadder(texts).order([*texts, "one more"]) is None
 
 
@@ -165,8 +167,8 @@ def test_checks_and_repairs_know_case():
     dataset = from_rows(rows)
     kinds = {finding.kind.name for finding in find_defects(dataset)}
     assert not kinds & {"equal-options", "option-both"}
-    kept = [q.id for q in mend_dataset(check_dataset(dataset)).dataset]
-    assert kept == ["0", "1", "2", "3", "other gold"]
+    remaining_ids = [q.id for q in mend_dataset(check_dataset(dataset)).dataset]
+    assert remaining_ids == ["0", "1", "2", "3", "other gold"]
 
 
 def test_the_files_of_development_read_alike(shared_data, capsys):

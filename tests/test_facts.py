@@ -135,21 +135,21 @@ def test_other_facts_have_other_signatures_and_are_not_compared(tmp_path, capsys
         "other": [f"{FIELDS},sentences=more"],
         "grouped": [f"{FIELDS},meta=m1", "--group", "author"],
     }
-    made = {
+    signatures = {
         name: _signature(path, capsys, "--save", str(tmp_path / name), "--fields", *way)
         for name, way in ways.items()
     }
-    assert len({str(signature) for signature in made.values()}) == 4
-    assert len({signature.parts["data"] for signature in made.values()}) == 1
-    assert "sentences" not in made["plain"].parts
-    for other, what in (("one", "sentence marks"), ("other", "sentence marks")):
-        assert main(["compare", str(tmp_path / "plain"), str(tmp_path / other)]) == 2
+    assert len({str(signature) for signature in signatures.values()}) == 4
+    assert len({signature.parts["data"] for signature in signatures.values()}) == 1
+    assert "sentences" not in signatures["plain"].parts
+    for marked, what in (("one", "sentence marks"), ("other", "sentence marks")):
+        assert main(["compare", str(tmp_path / "plain"), str(tmp_path / marked)]) == 2
         assert what in capsys.readouterr().err
-        assert main(["table", str(tmp_path / "plain"), str(tmp_path / other)]) == 2
+        assert main(["table", str(tmp_path / "plain"), str(tmp_path / marked)]) == 2
         assert what in capsys.readouterr().err
     path.write_text("".join(json.dumps(row) + "\n" for row in _each(lambda r: {"m1": r["m2"]})))
-    again = ["--save", str(tmp_path / "again"), "--fields", *ways["grouped"]]
-    assert str(_signature(path, capsys, *again)) != str(made["grouped"])
+    regrouped = ["--save", str(tmp_path / "again"), "--fields", *ways["grouped"]]
+    assert str(_signature(path, capsys, *regrouped)) != str(signatures["grouped"])
     assert main(["compare", str(tmp_path / "grouped"), str(tmp_path / "again")]) == 2
     assert "values of 'author'" in capsys.readouterr().err
 
@@ -164,8 +164,8 @@ def test_digests_follow_the_content():
     assert sentences_digest(plain) is None
     assert sentences_digest(marked) not in (None, sentences_digest(_dataset(sentences="more")))
     assert facts_digest(plain) == facts_digest(_dataset()) != facts_digest(marked)
-    grouped, other = _dataset(meta="m1"), _dataset(meta="m2")
-    assert values_digest(grouped, "author") != values_digest(other, "author")
+    grouped, regrouped = _dataset(meta="m1"), _dataset(meta="m2")
+    assert values_digest(grouped, "author") != values_digest(regrouped, "author")
     assert plain.fingerprint == marked.fingerprint == grouped.fingerprint
 
 
@@ -191,5 +191,5 @@ if __name__ == "__main__":
     for name, (suite, expected) in CHANGES.items():
         with tempfile.TemporaryDirectory() as folder, redirect_stdout(StringIO()):
             run_suite(Path(folder), _suite())
-            (found,) = set(run_suite(Path(folder), suite))
-        print(f"{name:28} {found:16} {'right' if found == expected else 'WRONG'}")
+            (signature,) = set(run_suite(Path(folder), suite))
+        print(f"{name:28} {signature:16} {'right' if signature == expected else 'WRONG'}")

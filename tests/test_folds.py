@@ -45,17 +45,19 @@ def test_folds_keep_groups_together_and_cover_all():
     groups = passage_groups(questions)
     plan = FoldPlan().folds(questions)
     assert len(plan) == 5
-    assert sorted(np.concatenate([own for _, own in plan]).tolist()) == list(range(60))
-    for others, own in plan:
-        assert not set(groups[others]) & set(groups[own])
-        assert len(others) + len(own) == 60
+    assert sorted(np.concatenate([held_out for _, held_out in plan]).tolist()) == list(range(60))
+    for others, held_out in plan:
+        assert not set(groups[others]) & set(groups[held_out])
+        assert len(others) + len(held_out) == 60
 
 
 def test_folds_do_not_depend_on_the_order():
     questions = questions_about([f"text {i}" for i in range(23)])
-    members = [{questions[i].id for i in own} for _, own in FoldPlan().folds(questions)]
+    members = [{questions[i].id for i in held_out} for _, held_out in FoldPlan().folds(questions)]
     backwards = questions[::-1]
-    assert members == [{backwards[i].id for i in own} for _, own in FoldPlan().folds(backwards)]
+    assert members == [
+        {backwards[i].id for i in held_out} for _, held_out in FoldPlan().folds(backwards)
+    ]
 
 
 def test_few_passages_make_few_folds_and_one_none():
@@ -189,7 +191,9 @@ def story(rng, n_words=60):
 
 def straddling(plan, questions, pairs):
     """The pairs of questions that are in different folds."""
-    fold_of = {i: k for k, (_, own) in enumerate(plan.folds(questions)) for i in own.tolist()}
+    fold_of = {
+        i: k for k, (_, held_out) in enumerate(plan.folds(questions)) for i in held_out.tolist()
+    }
     return [pair for pair in pairs if fold_of[pair[0]] != fold_of[pair[1]]]
 
 
@@ -261,7 +265,7 @@ def test_one_group_of_most_questions_is_given_up_with_a_warning():
     warning = FoldPlan().groups(questions).warning
     assert warning is not None
     assert "30 of 50" in warning
-    assert [len(own) for _, own in FoldPlan().folds(questions)] == [10] * 5
+    assert [len(held_out) for _, held_out in FoldPlan().folds(questions)] == [10] * 5
     dataset = Dataset(questions, name="template")
     assert warning in evaluate(dataset, [FromTheNearestPassage()], cv=5).warnings
     assert warning not in evaluate(dataset, [FromTheNearestPassage()], train=dataset).warnings
@@ -293,8 +297,8 @@ def repeated_questions(rows):
 
 
 def test_questions_repeated_with_their_options_are_in_one_fold():
-    asked = [("Why did captain Nemo leave?", "rain|war|love")] * 2
-    questions = repeated_questions(asked)
+    repeated = [("Why did captain Nemo leave?", "rain|war|love")] * 2
+    questions = repeated_questions(repeated)
     groups = FoldPlan().groups(questions).numbers
     assert groups[0] == groups[1]
     assert len(set(groups.tolist())) == 21
@@ -332,8 +336,8 @@ def test_questions_without_a_passage_are_grouped_by_their_own_texts():
     groups = passage_groups(alone).tolist()
     assert groups[0] == groups[1]
     assert sorted(set(groups)) == [0, 1, 2]
-    other = dataset("other", ("", "Where?", "e|f"))
-    assert not find_overlap(alone, other)
+    unrelated = dataset("other", ("", "Where?", "e|f"))
+    assert not find_overlap(alone, unrelated)
 
 
 def test_near_duplicates_overlap():
@@ -347,21 +351,21 @@ def test_near_duplicates_overlap():
 
 
 def test_the_groups_of_a_dataset_are_found_once(monkeypatch):
-    made = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=12, seed=3)
-    expected = FoldPlan().groups([*made])
+    generated = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=12, seed=3)
+    expected = FoldPlan().groups([*generated])
     calls = []
     real = folds.near_duplicate_groups
     monkeypatch.setattr(
         folds, "near_duplicate_groups", lambda texts: calls.append(len(texts)) or real(texts)
     )
-    shared = SharedQuestions(made)
-    for questions in (made, shared, encode(shared, "word"), made):
+    shared = SharedQuestions(generated)
+    for questions in (generated, shared, encode(shared, "word"), generated):
         groups = FoldPlan().groups(questions)
         assert groups.numbers.tolist() == expected.numbers.tolist()
         assert groups.warning == expected.warning
-    assert calls == [len({q.passage.text for q in made})]
-    assert FoldPlan(3).groups(made).numbers.tolist() == expected.numbers.tolist()
+    assert calls == [len({q.passage.text for q in generated})]
+    assert FoldPlan(3).groups(generated).numbers.tolist() == expected.numbers.tolist()
     assert (
-        FoldPlan().groups(made[:8]).numbers.tolist()
-        == FoldPlan().groups([*made][:8]).numbers.tolist()
+        FoldPlan().groups(generated[:8]).numbers.tolist()
+        == FoldPlan().groups([*generated][:8]).numbers.tolist()
     )

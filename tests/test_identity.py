@@ -80,7 +80,7 @@ MODULES = (
 
 
 @pytest.fixture
-def own(tmp_path, monkeypatch):
+def own_suite(tmp_path, monkeypatch):
     """A user's file with local modules, and a suite that runs it; `run()` is a run in a new
     process.
     """
@@ -108,9 +108,11 @@ def run(folder: Path, *, anew: bool = True) -> tuple[bool, str, list[str]]:
     if anew:
         forget()
     suite = read_suite(str(folder / "suite.toml"), trust=True)
-    made = DatasetRun(suite, read_data(suite.datasets[0]), CellFolder(folder / "out" / "cells"))
-    (cell,) = made.iter_cells()
-    return cell.is_kept, made.evaluation().rows[0].short_signature, made.notes
+    dataset_run = DatasetRun(
+        suite, read_data(suite.datasets[0]), CellFolder(folder / "out" / "cells")
+    )
+    (cell,) = dataset_run.iter_cells()
+    return cell.is_kept, dataset_run.evaluation().rows[0].short_signature, dataset_run.notes
 
 
 def edit(path: Path, old: str, new: str) -> None:
@@ -131,12 +133,12 @@ def edit(path: Path, old: str, new: str) -> None:
         ("words.txt", "1", "-1"),
     ],
 )
-def test_an_edited_input_is_another_cell_and_another_signature(own, file, old, new):
-    _, before, notes = run(own)
+def test_an_edited_input_is_another_cell_and_another_signature(own_suite, file, old, new):
+    _, before, notes = run(own_suite)
     assert notes == []
-    assert run(own)[0]
-    edit(own / file, old, new)
-    is_kept, after, _ = run(own)
+    assert run(own_suite)[0]
+    edit(own_suite / file, old, new)
+    is_kept, after, _ = run(own_suite)
     assert not is_kept
     assert after != before
 
@@ -151,31 +153,31 @@ def test_an_edited_input_is_another_cell_and_another_signature(own, file, old, n
         ("rc_unused.py", "1", "2"),
     ],
 )
-def test_comments_docstrings_and_modules_that_are_not_run_change_nothing(own, file, old, new):
-    _, before, _ = run(own)
-    edit(own / file, old, new)
-    assert run(own)[:2] == (True, before)
+def test_comments_docstrings_and_modules_that_are_not_run_change_nothing(own_suite, file, old, new):
+    _, before, _ = run(own_suite)
+    edit(own_suite / file, old, new)
+    assert run(own_suite)[:2] == (True, before)
 
 
-def test_a_module_that_changed_after_its_import_is_not_what_runs_so_nothing_is_kept(own):
-    assert not run(own)[0]
-    edit(own / "rc_other.py", "len", "str.__len__")
-    is_kept, _, (note,) = run(own, anew=False)
+def test_a_module_that_changed_after_its_import_is_not_what_runs_so_nothing_is_kept(own_suite):
+    assert not run(own_suite)[0]
+    edit(own_suite / "rc_other.py", "len", "str.__len__")
+    is_kept, _, (note,) = run(own_suite, anew=False)
     assert not is_kept
     assert "rc_other.py" in note
 
 
-def test_a_signature_names_the_file_and_not_its_folder(own, tmp_path_factory):
-    _, before, _ = run(own)
+def test_a_signature_names_the_file_and_not_its_folder(own_suite, tmp_path_factory):
+    _, before, _ = run(own_suite)
     moved = tmp_path_factory.mktemp("elsewhere") / "copy"
-    shutil.copytree(own, moved, ignore=shutil.ignore_patterns("out"))
-    edit(moved / "suite.toml", own.as_posix(), moved.as_posix())
-    sys.path[:] = [path for path in sys.path if path != str(own)]
+    shutil.copytree(own_suite, moved, ignore=shutil.ignore_patterns("out"))
+    edit(moved / "suite.toml", own_suite.as_posix(), moved.as_posix())
+    sys.path[:] = [path for path in sys.path if path != str(own_suite)]
     assert run(moved)[1] == before
     assert "|code:own.py@" in before
 
 
-class Undeclared(classic_rc.Solver):
+class FilesUndeclared(classic_rc.Solver):
     """Its parameters say nothing of files, or that one is a number."""
 
     parameters = {"number": Parameter("a number")}  # noqa: RUF012
@@ -194,20 +196,21 @@ def test_an_undeclared_parameter_that_is_a_path_names_a_file(tmp_path, monkeypat
     Path("folder/b.txt").write_text("x", encoding="utf-8")
     for value in ("a file.txt", Path("a file.txt"), ["a file.txt"], "folder"):
         plain = solver_to_record(
-            Undeclared(source=value, number="a file.txt"), lambda path: {"kept": path}
+            FilesUndeclared(source=value, number="a file.txt"), lambda path: {"kept": path}
         )
         assert "kept" in str(plain["params"]["source"])
         assert plain["params"]["number"] == "a file.txt"
     for value in ("", ".", "no file"):
         assert (
-            solver_to_record(Undeclared(source=value), lambda path: {})["params"]["source"] == value
+            solver_to_record(FilesUndeclared(source=value), lambda path: {})["params"]["source"]
+            == value
         )
 
 
 def identity_of(spec, reader="race"):
     solver = parse_solver(spec) if isinstance(spec, str) else spec
     return identify(
-        solver_to_record(solver, lambda path: {"path": path}), reader, lambda kept: kept["path"]
+        solver_to_record(solver, lambda path: {"path": path}), reader, lambda entry: entry["path"]
     )
 
 
@@ -219,9 +222,13 @@ def test_the_package_is_one_identity():
 
 
 def test_what_is_in_memory_is_not_identified_and_not_kept(tmp_path, monkeypatch):
-    made = type("Made", (Undeclared,), {"__module__": "__main__"})()
+    in_memory = type("Made", (FilesUndeclared,), {"__module__": "__main__"})()
     monkeypatch.delattr(sys.modules["__main__"], "__file__", raising=False)
-    systems = {"Made": made, "Object": Undeclared(source=object()), "SW": parse_solver("sw")}
+    systems = {
+        "Made": in_memory,
+        "Object": FilesUndeclared(source=object()),
+        "SW": parse_solver("sw"),
+    }
     entry = SuiteDataset("a", {"path": "sample:single-choice"})
     for solver in list(systems.values())[:2]:
         with raises(UnidentifiedCodeError, field="solver"):
@@ -293,12 +300,12 @@ def test_another_version_of_a_plug_in_is_another_cell(tmp_path):
             "[classic_rc.solvers]\nplug = rc_plug:Plug\n", encoding="utf-8"
         )
 
-    found = []
+    identities = []
     for version in ("1.0", "1.0", "1.1"):
         install(version)
-        found.append(run_suite(tmp_path, site, ROOT, spec="plug"))
-    assert [is_kept for is_kept, _ in found] == [False, True, False]
-    first, _, second = (signature for _, signature in found)
+        identities.append(run_suite(tmp_path, site, ROOT, spec="plug"))
+    assert [is_kept for is_kept, _ in identities] == [False, True, False]
+    first, _, second = (signature for _, signature in identities)
     assert "|plugin:rc-plug==1.0|" in first
     assert "|plugin:rc-plug==1.1|" in second
 
@@ -338,40 +345,40 @@ def test_an_edit_of_a_checkout_is_another_cell_and_an_installed_package_is_its_v
         "combination,solvers=[combination,solvers=[FOLDER/own.py:Own; sw]; sw]",
     ],
 )
-def test_a_suite_runs_a_users_code_only_if_it_is_trusted(own, spec):
+def test_a_suite_runs_a_users_code_only_if_it_is_trusted(own_suite, spec):
     edit(
-        own / "own.py",
+        own_suite / "own.py",
         "import rc_helper",
         "Path(__file__).with_name('ran').touch()\nimport rc_helper",
     )
-    text = spec.replace("FOLDER", own.as_posix())
-    suite = own / "suite.toml"
+    text = spec.replace("FOLDER", own_suite.as_posix())
+    suite = own_suite / "suite.toml"
     suite.write_text(
         f"[datasets.a]\npath = 'sample:cloze'\n[systems]\nX = '{text}'\n", encoding="utf-8"
     )
     with raises(UsageError, field="--trust"):
         read_suite(str(suite))
-    assert not (own / "ran").exists()
+    assert not (own_suite / "ran").exists()
     read_suite(str(suite), trust=True)
-    assert (own / "ran").exists()
+    assert (own_suite / "ran").exists()
 
 
-def test_a_record_and_a_saved_solver_that_name_code_in_a_text_do_not_run_it(own):
+def test_a_record_and_a_saved_solver_that_name_code_in_a_text_do_not_run_it(own_suite):
     edit(
-        own / "own.py",
+        own_suite / "own.py",
         "import rc_helper",
         "Path(__file__).with_name('ran').touch()\nimport rc_helper",
     )
-    members = {"kind": "list", "items": [f"{(own / 'own.py').as_posix()}:Own", "sw"]}
+    members = {"kind": "list", "items": [f"{(own_suite / 'own.py').as_posix()}:Own", "sw"]}
     plain = {"spec": "combination", "solver": "combination", "params": {"solvers": members}}
     with raises(UsageError, field="--trust"):
-        solver_from_record(plain, lambda kept: kept["path"])
+        solver_from_record(plain, lambda entry: entry["path"])
     with own_code(trusted=False), raises(UsageError, field="--trust"):
-        solver_from_record(plain, lambda kept: kept["path"], trust=True)
-    assert not (own / "ran").exists()
-    solver_from_record(plain, lambda kept: kept["path"], trust=True)
-    assert (own / "ran").exists()
+        solver_from_record(plain, lambda entry: entry["path"], trust=True)
+    assert not (own_suite / "ran").exists()
+    solver_from_record(plain, lambda entry: entry["path"], trust=True)
+    assert (own_suite / "ran").exists()
 
 
-def test_a_text_without_trust_may_still_be_typed(own):
-    assert parse_solver(f"{own / 'own.py'}:Own").source_file == str(own / "own.py")
+def test_a_text_without_trust_may_still_be_typed(own_suite):
+    assert parse_solver(f"{own_suite / 'own.py'}:Own").source_file == str(own_suite / "own.py")

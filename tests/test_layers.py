@@ -45,7 +45,7 @@ LEVELS = (
     {"commands"},
     {"cli.main", "__init__", "__main__"},
 )
-LEVEL = {part: level for level, parts in enumerate(LEVELS) for part in parts}
+LEVEL = {package: level for level, parts in enumerate(LEVELS) for package in parts}
 COMMAND_LINE = LEVEL["__main__"]
 """A `__main__` module is a command line too, whatever package it is in: nothing imports it."""
 USER_LEVEL = LEVEL["testing"]
@@ -148,7 +148,7 @@ def imports_of(
                 return [f"{base}.{alias.name}" for alias in node.names]
             case ast.Constant(value=str(text)) if text.startswith("classic_rc."):
                 dotted = text.replace(":", ".")
-                return [dotted] if all(part.isidentifier() for part in dotted.split(".")) else []
+                return [dotted] if all(word.isidentifier() for word in dotted.split(".")) else []
         return []
 
     while ahead:
@@ -173,71 +173,79 @@ def sources() -> dict[str, tuple[ast.Module, bool]]:
     """Every module by its name without the package's ("solvers.base"), parsed, and whether it is
     a package.
     """
-    found = {}
+    source_of = {}
     for file in sorted(PACKAGE.rglob("*.py")):
         if ASSIGNMENTS in file.parents and file.name != "checks.py":
             continue  # what students start from is a user's file
         parts = file.relative_to(PACKAGE).with_suffix("").parts
         is_package = parts[-1] == "__init__" and len(parts) > 1
         module = ".".join(parts[:-1] if is_package else parts)
-        found[module] = ast.parse(file.read_text(encoding="utf-8")), is_package
-    return found
+        source_of[module] = ast.parse(file.read_text(encoding="utf-8")), is_package
+    return source_of
 
 
 @cache
 def all_imports() -> tuple[Import, ...]:
     return tuple(
-        found
+        import_
         for module, (tree, is_package) in sources().items()
-        for found in imports_of(tree, module, is_package=is_package)
+        for import_ in imports_of(tree, module, is_package=is_package)
     )
 
 
-def fault(found: Import) -> str | None:
+def fault(import_: Import) -> str | None:
     """What is wrong with an import, if anything."""
     if (
-        found.part == "kernels"
-        and found.package not in KERNEL_PACKAGES | sys.stdlib_module_names | {"classic_rc"}
+        import_.part == "kernels"
+        and import_.package not in KERNEL_PACKAGES | sys.stdlib_module_names | {"classic_rc"}
     ):
-        return f"{found}: kernels import NumPy and SciPy only"
-    if found.package != "classic_rc" or (
-        found.in_string and (found.module, found.target) in NAMED_FROM_BELOW
+        return f"{import_}: kernels import NumPy and SciPy only"
+    if import_.package != "classic_rc" or (
+        import_.in_string and (import_.module, import_.target) in NAMED_FROM_BELOW
     ):
         return None
-    if found.in_string and found.module == "cli.registry":  # names of commands; nothing is imported
+    if (
+        import_.in_string and import_.module == "cli.registry"
+    ):  # names of commands; nothing is imported
         return None
-    if found.part == "kernels" and found.target_part not in ("kernels", "work"):
-        return f"{found}: kernels import NumPy and SciPy only"
-    if found.level is None:
-        return f"{found}: {found.part} has no level"
-    if found.part == found.target_part != "commands":
+    if import_.part == "kernels" and import_.target_part not in ("kernels", "work"):
+        return f"{import_}: kernels import NumPy and SciPy only"
+    if import_.level is None:
+        return f"{import_}: {import_.part} has no level"
+    if import_.part == import_.target_part != "commands":
         return None
-    if (problem := crossing(found)) is not None:
+    if (problem := crossing(import_)) is not None:
         return problem
     target_level = LEVEL.get(
-        "cli.main" if found.target.startswith("classic_rc.cli.main") else found.target_part
+        "cli.main" if import_.target.startswith("classic_rc.cli.main") else import_.target_part
     )
-    if target_level is None or target_level > found.level:
-        return f"{found}: {found.target_part} is above {found.part}"
-    if found.level >= USER_LEVEL:
+    if target_level is None or target_level > import_.level:
+        return f"{import_}: {import_.target_part} is above {import_.part}"
+    if import_.level >= USER_LEVEL:
         private = [
             name
-            for name in found.target.split(".")
+            for name in import_.target.split(".")
             if name.startswith("_") and not name.endswith("__")
         ]
-        return f"{found}: it is private" if private and found.target_part != "_version" else None
+        return (
+            f"{import_}: it is private" if private and import_.target_part != "_version" else None
+        )
     return None
 
 
-def crossing(found: Import) -> str | None:
+def crossing(import_: Import) -> str | None:
     """What is wrong with an import of a command by another one; `report` shows what the others
     find.
     """
-    _, package, command, *_ = [*found.target.split("."), "", ""]
-    own = found.module.split(".")[1] if found.part == "commands" and "." in found.module else None
-    if package != "commands" or not command or command == own or own in (None, "report"):
+    _, package, command, *_ = [*import_.target.split("."), "", ""]
+    home = (
+        import_.module.split(".")[1]
+        if import_.part == "commands" and "." in import_.module
+        else None
+    )
+    if package != "commands" or not command or command == home or home in (None, "report"):
         return None
-    return f"{found}: the command {own} imports the command {command}"
+    return f"{import_}: the command {home} imports the command {command}"
 
 
 def graph(imports: Iterable[Import], modules: Iterable[str]) -> dict[str, set[str]]:
@@ -248,30 +256,30 @@ def graph(imports: Iterable[Import], modules: Iterable[str]) -> dict[str, set[st
     class; an import, wherever it is written, says that one module's code cannot be read without the
     other's.
     """
-    known = set(modules)
-    arrows: dict[str, set[str]] = {module: set() for module in known}
-    for found in imports:
-        if found.package != "classic_rc" or found.in_string:
+    module_names = set(modules)
+    arrows: dict[str, set[str]] = {module: set() for module in module_names}
+    for import_ in imports:
+        if import_.package != "classic_rc" or import_.in_string:
             continue
-        target = found.target.removeprefix("classic_rc").removeprefix(".")
+        target = import_.target.removeprefix("classic_rc").removeprefix(".")
         # from the name that is imported to the module that has it
-        while target and target not in known:
+        while target and target not in module_names:
             target = target.rpartition(".")[0]
         target = target or "__init__"
-        if target != found.module:
-            arrows[found.module].add(target)
+        if target != import_.module:
+            arrows[import_.module].add(target)
     return arrows
 
 
 def cycles(arrows: dict[str, set[str]]) -> list[list[str]]:
     """The strongly connected components of more than one module."""
     reached = {module: reachable(module, arrows) for module in arrows}
-    found = {
-        tuple(sorted(other for other in reached[module] if module in reached[other]))
+    components = {
+        tuple(sorted(member for member in reached[module] if module in reached[member]))
         for module in arrows
         if module in reached[module]
     }
-    return [list(component) for component in sorted(found)]
+    return [list(component) for component in sorted(components)]
 
 
 def reachable(module: str, arrows: dict[str, set[str]]) -> set[str]:
@@ -294,13 +302,13 @@ def assigns_all(tree: ast.Module) -> bool:
     return any(name.id == "__all__" for name in names)
 
 
-def is_heavy(found: Import) -> bool:
-    allowed = MAY_LOAD_HEAVY.get(found.module, set()) | MAY_LOAD_HEAVY.get(found.part, set())
-    return found.on_load and found.package in HEAVY - allowed
+def is_heavy(import_: Import) -> bool:
+    allowed = MAY_LOAD_HEAVY.get(import_.module, set()) | MAY_LOAD_HEAVY.get(import_.part, set())
+    return import_.on_load and import_.package in HEAVY - allowed
 
 
 def test_imports_follow_the_layers():
-    assert [problem for found in all_imports() if (problem := fault(found))] == []
+    assert [problem for import_ in all_imports() if (problem := fault(import_))] == []
 
 
 def test_no_modules_import_each_other_in_a_cycle():
@@ -308,7 +316,7 @@ def test_no_modules_import_each_other_in_a_cycle():
 
 
 def test_heavy_packages_are_imported_where_they_are_used():
-    assert [str(found) for found in all_imports() if is_heavy(found)] == []
+    assert [str(import_) for import_ in all_imports() if is_heavy(import_)] == []
 
 
 def test_only_packages_have_an_all():
@@ -333,11 +341,13 @@ Submissions run, and readers are tried, in folders of their own. A checksum comp
 
 
 def test_only_io_opens_compresses_and_replaces_files():
-    named = (
-        (found.module, found.package, found.target) for found in all_imports() if found.part != "io"
+    called = (
+        (import_.module, import_.package, import_.target)
+        for import_ in all_imports()
+        if import_.part != "io"
     )
     assert {
-        (module, package) for module, package, _ in named if package in PRIMITIVES
+        (module, package) for module, package, _ in called if package in PRIMITIVES
     } == EXCEPTIONS
     replaces = (
         module
@@ -357,24 +367,24 @@ FROM_ELSEWHERE = {"None", "Namespace"}
 
 
 def test_types_in_docstrings_are_names_of_the_code():
-    known = {
+    defined = {
         *dir(builtins),
         *FROM_ELSEWHERE,
-        *(found.target.split(".")[-1] for found in all_imports()),
+        *(documented.target.split(".")[-1] for documented in all_imports()),
     }
-    named: list[tuple[str, str]] = []
+    mentions: list[tuple[str, str]] = []
     for module, (tree, _) in sources().items():
         for node in ast.walk(tree):
             if isinstance(node, ast.ClassDef):
-                known.add(node.name)
+                defined.add(node.name)
             elif isinstance(node, ast.Assign | ast.AnnAssign):
                 targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-                known.update(target.id for target in targets if isinstance(target, ast.Name))
+                defined.update(target.id for target in targets if isinstance(target, ast.Name))
             if isinstance(node, ast.FunctionDef | ast.ClassDef):
-                found = TYPE.findall(ast.get_docstring(node) or "")
-                named += [(f"{module}: {node.name}", a or b) for a, b in found]
-    assert len(named) > 80
-    assert [(where, name) for where, name in named if name not in known] == []
+                documented = TYPE.findall(ast.get_docstring(node) or "")
+                mentions += [(f"{module}: {node.name}", a or b) for a, b in documented]
+    assert len(mentions) > 80
+    assert [(where, name) for where, name in mentions if name not in defined] == []
 
 
 def test_every_module_has_a_level():
@@ -416,7 +426,7 @@ PLANTED = [
 
 @pytest.mark.parametrize(("module", "source"), PLANTED)
 def test_a_planted_violation_is_found(module, source):
-    assert len([found for found in imports_of(source, module) if fault(found)]) == 1
+    assert len([import_ for import_ in imports_of(source, module) if fault(import_)]) == 1
 
 
 ALLOWED = [
@@ -436,11 +446,11 @@ ALLOWED = [
 
 @pytest.mark.parametrize(("module", "source"), ALLOWED)
 def test_an_allowed_import_is_not(module, source):
-    assert [problem for found in imports_of(source, module) if (problem := fault(found))] == []
+    assert [problem for import_ in imports_of(source, module) if (problem := fault(import_))] == []
 
 
 @pytest.mark.parametrize(
-    ("planted", "found"),
+    ("planted", "expected"),
     [
         ({"a": "from .b import x", "b": "from .a import y"}, [["a", "b"]]),
         ({"a": "from . import b", "b": "def f():\n    from classic_rc.a import y"}, [["a", "b"]]),
@@ -470,14 +480,16 @@ def test_an_allowed_import_is_not(module, source):
         ({"a": "from .b import x", "b": "from .c import x", "c": "import numpy"}, []),
     ],
 )
-def test_a_planted_cycle_is_found(planted, found):
-    packages = {name for name in planted if any(other.startswith(f"{name}.") for other in planted)}
+def test_a_planted_cycle_is_found(planted, expected):
+    packages = {
+        name for name in planted if any(module.startswith(f"{name}.") for module in planted)
+    }
     imports = [
-        one
+        import_
         for name, source in planted.items()
-        for one in imports_of(source, name, is_package=name in packages)
+        for import_ in imports_of(source, name, is_package=name in packages)
     ]
-    assert cycles(graph(imports, planted)) == found
+    assert cycles(graph(imports, planted)) == expected
 
 
 @pytest.mark.parametrize(
@@ -495,8 +507,8 @@ def test_a_planted_all_is_found(source, has_one):
 
 
 def test_a_relative_import_in_a_package_starts_from_the_package():
-    (found,) = imports_of("from .base import Solver", "solvers", is_package=True)
-    assert found.target == "classic_rc.solvers.base.Solver"
+    (import_,) = imports_of("from .base import Solver", "solvers", is_package=True)
+    assert import_.target == "classic_rc.solvers.base.Solver"
 
 
 @pytest.mark.parametrize(
@@ -512,7 +524,7 @@ def test_a_relative_import_in_a_package_starts_from_the_package():
     ],
 )
 def test_a_planted_heavy_import_is_found(module, source, heavy):
-    assert any(is_heavy(found) for found in imports_of(source, module)) is heavy
+    assert any(is_heavy(import_) for import_ in imports_of(source, module)) is heavy
 
 
 def test_the_command_line_starts_without_heavy_packages():

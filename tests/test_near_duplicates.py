@@ -37,19 +37,19 @@ def near_duplicate_pairs(texts, others=None):
     return similar_texts(texts, others).pairs
 
 
-def shared_grams(one, other, order):
+def shared_grams(text, reference, order):
     """The number and the share of the n-grams of the text with fewer that the other one has."""
     grams = [
         {tuple(words[i : i + order]) for i in range(len(words) - order + 1)}
-        for words in (one, other)
+        for words in (text, reference)
     ]
     shared = len(grams[0] & grams[1])
     return shared, shared / max(min(map(len, grams)), 1)
 
 
-def are_near(one, other):
+def are_near(left_text, reference):
     """The definition, word by word."""
-    a, b = (get_analyzer("char").analyze(text) for text in (one, other))
+    a, b = (get_analyzer("char").analyze(text) for text in (left_text, reference))
     if a == b:
         return True
     a, b = sorted((a, b), key=len)
@@ -95,18 +95,18 @@ def mixture(rng, n_texts):
 def test_pairs_are_those_of_the_definition(seed):
     texts = mixture(random.Random(seed), 60)
     pairs = near_duplicate_pairs(texts)
-    found = {(i, j) for i, j in pairs.tolist()}
+    near_pairs = {(i, j) for i, j in pairs.tolist()}
     equal = {j: min(i for i in range(j + 1) if same(texts[i], texts[j])) for j in range(len(texts))}
     copies = {(i, j) for j, i in equal.items() if i < j}
     originals = [j for j, i in equal.items() if i == j]
     near = {(i, j) for i in originals for j in originals if i < j and are_near(texts[i], texts[j])}
-    assert found == copies | near
+    assert near_pairs == copies | near
     assert len(near) > 10
 
 
-def same(one, other):
+def same(text, reference):
     analyze = get_analyzer("char").analyze
-    return analyze(one) == analyze(other)
+    return analyze(text) == analyze(reference)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -114,11 +114,11 @@ def test_pairs_with_others_are_those_of_the_definition(seed):
     texts = mixture(random.Random(seed), 50)
     texts, others = texts[:50], texts[50:]
     pairs = near_duplicate_pairs(texts, others)
-    found = {(i, j) for i, j in pairs.tolist()}
+    near = {(i, j) for i, j in pairs.tolist()}
     first = [j for j in range(len(others)) if not any(same(others[i], others[j]) for i in range(j))]
     expected = {(i, j) for i, text in enumerate(texts) for j in first if are_near(text, others[j])}
-    assert found == expected
-    assert len(found) > 20
+    assert near == expected
+    assert len(near) > 20
 
 
 def test_four_words_replaced_in_sixty_are_found():
@@ -181,11 +181,11 @@ def test_scripts_without_spaces_are_compared_by_characters():
     rng = random.Random(3)
     text = "".join(chr(0x4E00 + rng.randrange(2000)) for _ in range(60))
     changed = text[:20] + "猫狗" + text[22:]
-    other = "".join(chr(0x4E00 + rng.randrange(2000)) for _ in range(60))
-    assert near_duplicate_groups([text, other, changed]).tolist() == [0, 1, 0]
+    unrelated = "".join(chr(0x4E00 + rng.randrange(2000)) for _ in range(60))
+    assert near_duplicate_groups([text, unrelated, changed]).tolist() == [0, 1, 0]
 
 
-def test_texts_without_words():
+def test_texts_without_words_are_grouped_only_if_they_are_equal():
     assert near_duplicate_groups(["", "...", "", " !!", "!!", "a"]).tolist() == [0, 1, 0, 2, 2, 3]
     assert near_duplicate_groups([]).tolist() == []
     assert near_duplicate_pairs(["a"], []).shape == near_duplicate_pairs([], ["a"]).shape == (0, 2)
@@ -243,22 +243,22 @@ def test_blocks_change_nothing():
 
 
 def test_pairs_of_other_texts_are_not_taken_for_known_ones():
-    one, other = "a b", "c"
-    assert near_duplicate_pairs([one, one]).tolist() == [[0, 1]]
-    assert near_duplicate_pairs([one, other]).tolist() == []
-    assert near_duplicate_pairs([one], [one]).tolist() == [[0, 0]]
-    assert near_duplicate_pairs([one], [other, one]).tolist() == [[0, 1]]
+    first, second = "a b", "c"
+    assert near_duplicate_pairs([first, first]).tolist() == [[0, 1]]
+    assert near_duplicate_pairs([first, second]).tolist() == []
+    assert near_duplicate_pairs([first], [first]).tolist() == [[0, 0]]
+    assert near_duplicate_pairs([first], [second, first]).tolist() == [[0, 1]]
     with pytest.raises(ValueError, match="read-only"):
-        near_duplicate_pairs([one, one])[:] = 7  # other callers get them too
+        near_duplicate_pairs([first, first])[:] = 7  # other callers get them too
 
 
 def test_similarity_is_the_share_of_the_longer_text():
     rng = random.Random(10)
     text = random_text(rng, 200)
     short = "Nora planted green beans in the old garden behind the mill"
-    part = " ".join(text.split()[60:120])
+    excerpt = " ".join(text.split()[60:120])
     pairs = [
-        (text, part, 0.29),
+        (text, excerpt, 0.29),
         (text, text.upper(), 1.0),
         (text, replace_words(rng, text, 5), None),
         (short, short.replace("green", "white"), 10 / 11),
@@ -266,23 +266,23 @@ def test_similarity_is_the_share_of_the_longer_text():
         (short, f"{short} {random_text(rng, 60)}", 0.12),
         (short, "beans planted the garden behind old green the in mill", 10 / 11),
     ]
-    for one, other, similarity in pairs:
-        found = similar_texts([one], [other])
-        assert found.pairs.tolist() == [[0, 0]]
-        assert similarity is None or found.similarity[0] == pytest.approx(similarity, abs=0.005)
+    for first, second, similarity in pairs:
+        similar = similar_texts([first], [second])
+        assert similar.pairs.tolist() == [[0, 0]]
+        assert similarity is None or similar.similarity[0] == pytest.approx(similarity, abs=0.005)
 
 
 @pytest.mark.parametrize(
-    "other",
+    "changed",
     [
         "Omar planted red roses in the old garden behind the house",  # few words in common
         "beans in the old garden",  # less than half
         "Nora planted mill garden green old",  # not in a row
     ],
 )
-def test_short_texts_that_are_not_similar(other):
+def test_short_texts_that_are_not_similar(changed):
     short = "Nora planted green beans in the old garden behind the mill"
-    assert len(similar_texts([short], [other]).pairs) == 0
+    assert len(similar_texts([short], [changed]).pairs) == 0
 
 
 def test_frequent_words_make_no_short_copies():

@@ -80,11 +80,11 @@ def test_gold_is_the_label(form, gold_as, tmp_path):
     rng = random.Random(2)
     rows, right, texts = [], [], []
     for i in range(20):
-        labels, own, options = _labelled(rng, form, "ABCD")
+        labels, gold_labels, options = _labelled(rng, form, "ABCD")
         gold = i % len(labels)
         rows.append(_row(i, options, labels[gold]))
         right.append({gold})
-        texts.append(own)
+        texts.append(gold_labels)
     path = tmp_path / "x.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     for dataset in (from_rows(rows, fields=FIELDS, gold_as=gold_as), load(path, fields=FIELDS)):

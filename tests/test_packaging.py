@@ -27,8 +27,10 @@ def installed() -> dict[str, set[Path]]:
         name: value.replace(",", " ").split()
         for name, value in SETUP["options.package_data"].items()
     }
-    every = [path.parent for path in PACKAGE.rglob("__init__.py")]
-    folders = {name: every if name == "*" else [ROOT.joinpath(*name.split("."))] for name in data}
+    packages = [path.parent for path in PACKAGE.rglob("__init__.py")]
+    folders = {
+        name: packages if name == "*" else [ROOT.joinpath(*name.split("."))] for name in data
+    }
     return {
         f"{name}: {pattern}": {
             path for folder in folders[name] for path in folder.glob(pattern) if path.is_file()
@@ -71,17 +73,17 @@ def test_the_version_of_a_checkout_says_that_its_code_can_be_edited():
 
 def test_the_source_distribution_names_folders_and_files_that_there_are():
     lines = (ROOT / "MANIFEST.in").read_text(encoding="utf-8").splitlines()
-    named = [
+    listed = [
         name
         for line in lines
         if line.startswith(("include ", "graft "))
         for name in line.split()[1:]
     ]
-    assert [name for name in named if not (ROOT / name).exists()] == []
+    assert [name for name in listed if not (ROOT / name).exists()] == []
     tested = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["pytest"][
         "ini_options"
     ]
-    assert set(tested["testpaths"]) - {"classic_rc", "README.md"} <= set(named)
+    assert set(tested["testpaths"]) - {"classic_rc", "README.md"} <= set(listed)
 
 
 def test_the_command_is_a_function_that_there_is():

@@ -14,7 +14,7 @@ import pytest
 from classic_rc.errors import UsageError
 from classic_rc.plugins import PluginWarning, Registry
 from tests.errors import raises
-from tests.processes import Done, run_commands
+from tests.processes import ProcessOutcome, run_commands
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -110,7 +110,7 @@ def install(tmp_path):
     return lay_out
 
 
-def classic_rc(site: Path, *commands: tuple[str, ...]) -> list[Done]:
+def classic_rc(site: Path, *commands: tuple[str, ...]) -> list[ProcessOutcome]:
     """Run command lines in a process that finds what is installed in `site`."""
     return run_commands(*commands, path=[str(site), str(ROOT)])
 
@@ -200,7 +200,7 @@ def handle(args):
 
 def test_a_command_plugs_in_with_an_option_of_its_own(install):
     site = install("rc-longest", COMMAND, commands={"longest": ""})
-    shown, plain, upper, moods, wrong, unknown, data = classic_rc(
+    default, plain, upper, moods, wrong, unknown, data = classic_rc(
         site,
         ("--help",),
         ("longest", "sample:single-choice"),
@@ -210,8 +210,8 @@ def test_a_command_plugs_in_with_an_option_of_its_own(install):
         ("longset", "sample"),
         ("longest", "no-such-file.jsonl"),
     )
-    assert "longest" in shown.out
-    assert "print the longest question of a dataset." in shown.out
+    assert "longest" in default.out
+    assert "print the longest question of a dataset." in default.out
     assert (plain.code, plain.err) == (0, "")
     assert upper.out == plain.out.upper()
     assert "loud" in moods.out
@@ -222,15 +222,15 @@ def test_a_command_plugs_in_with_an_option_of_its_own(install):
 
 def test_what_is_no_command_is_refused_and_breaks_nothing(install):
     site = install("rc-mute", "HELP = 'say nothing.'", commands={"mute": ""})
-    asked, usual = classic_rc(site, ("mute",), ("list", "engines"))
-    assert asked.code == 2
-    assert "OPTIONS, handle is missing" in asked.err
+    plugged, usual = classic_rc(site, ("mute",), ("list", "engines"))
+    assert plugged.code == 2
+    assert "OPTIONS, handle is missing" in plugged.err
     assert (usual.code, usual.err) == (0, "")
 
 
 def test_one_that_fails_to_import_is_named_once_and_breaks_nothing(install):
     site = install("rc-broken", "import no_such_module", solvers={"one": "One", "two": "Two"})
-    plain, listed, named = classic_rc(
+    plain, listed, failed = classic_rc(
         site,
         ("run", "sample:single-choice", "-s", "longest", "--quiet"),
         ("list", "solvers"),
@@ -241,9 +241,9 @@ def test_one_that_fails_to_import_is_named_once_and_breaks_nothing(install):
     for name, line in zip(("one", "two"), listed.err.splitlines(), strict=True):
         assert line.startswith(f"classic-rc: warning: solver {name!r} of rc-broken 1.2 ")
         assert line.endswith("ModuleNotFoundError: No module named 'no_such_module'")
-    assert named.code == 2
-    assert named.err.startswith("classic-rc: error: solver 'one' of rc-broken 1.2 ")
-    assert "ModuleNotFoundError" in named.err
+    assert failed.code == 2
+    assert failed.err.startswith("classic-rc: error: solver 'one' of rc-broken 1.2 ")
+    assert "ModuleNotFoundError" in failed.err
 
 
 def test_a_reader_that_fails_to_import_does_not_keep_files_from_being_read(install, tmp_path):
@@ -261,10 +261,10 @@ def test_a_reader_that_fails_to_import_does_not_keep_files_from_being_read(insta
 def registry(install, monkeypatch):
     """A registry of numbers that looks into a folder of installed packages."""
 
-    def accept(name: str, found: object) -> object:
-        if not isinstance(found, int):
+    def accept(name: str, loaded: object) -> object:
+        if not isinstance(loaded, int):
             raise UsageError("not a number")
-        return found
+        return loaded
 
     def made(**packages: tuple[str, dict[str, str]]) -> Registry[object]:
         for package, (source, points) in packages.items():
@@ -350,7 +350,7 @@ def test_what_is_no_reader_is_refused(install):
         "rc-pipes", READER.replace('"pipes"', '"else"'), readers={"pipes": "Pipes", "no": "Task"}
     )
     (done,) = classic_rc(site, ("list", "readers"))
-    other, renamed = sorted(done.err.splitlines())
-    assert "reader 'no' of rc-pipes 1.2 " in other
+    refused, renamed = sorted(done.err.splitlines())
+    assert "reader 'no' of rc-pipes 1.2 " in refused
     assert "reader 'pipes' of rc-pipes 1.2 " in renamed
     assert "'else'" in renamed

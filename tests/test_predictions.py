@@ -34,7 +34,7 @@ def test_taking_and_concatenating_are_inverse(rows, data):
 
 
 @pytest.mark.parametrize(
-    ("values", "offsets", "field", "found", "expected"),
+    ("values", "offsets", "field", "reported", "expected"),
     [
         ([1.0, float("nan")], [0, 2], "values", "nan", "numbers"),
         ([1.0], [0, 2], "values", "(1,) and (1,)", "(2,)"),
@@ -42,6 +42,6 @@ def test_taking_and_concatenating_are_inverse(rows, data):
         ([1.0], [0, 2, 1], "offsets", "[0 2 1]", "never decreases"),
     ],
 )
-def test_unusable_scores_are_refused(values, offsets, field, found, expected):
-    with raises(OutputError, field=field, found=found, expected=re.compile(re.escape(expected))):
+def test_unusable_scores_are_refused(values, offsets, field, reported, expected):
+    with raises(OutputError, field=field, found=reported, expected=re.compile(re.escape(expected))):
         Scores(np.array(values), np.array(offsets), np.ones(len(values), dtype=bool))

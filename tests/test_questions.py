@@ -48,7 +48,7 @@ def test_a_dataset_slices_filters_and_iterates():
 
 
 @pytest.mark.parametrize(
-    ("questions", "where", "field", "found", "expected"),
+    ("questions", "where", "field", "reported", "expected"),
     [
         ([question("a"), question("a")], "question a", "id", None, "unique ids"),
         (
@@ -64,9 +64,14 @@ def test_a_dataset_slices_filters_and_iterates():
         ),
     ],
 )
-def test_a_contradictory_dataset_is_refused(questions, where, field, found, expected):
+def test_a_contradictory_dataset_is_refused(questions, where, field, reported, expected):
     with raises(
-        DataError, source="d", where=where, field=field, found=found, expected=re.compile(expected)
+        DataError,
+        source="d",
+        where=where,
+        field=field,
+        found=reported,
+        expected=re.compile(expected),
     ):
         Dataset(questions, "d")
 
@@ -76,9 +81,9 @@ def test_no_right_answer_is_legal_where_several_may_be():
 
 
 def test_the_fingerprint_is_of_the_content_alone():
-    one = Dataset([question()], "one", split="dev", sources=(Source("a", "1"),))
-    other = Dataset([question()], "other")
-    assert one.fingerprint == other.fingerprint
+    dataset = Dataset([question()], "one", split="dev", sources=(Source("a", "1"),))
+    renamed = Dataset([question()], "other")
+    assert dataset.fingerprint == renamed.fingerprint
     changed = [
         question(id="r"),
         question(gold=frozenset({1})),
@@ -89,7 +94,7 @@ def test_the_fingerprint_is_of_the_content_alone():
     ]
     fingerprints = {Dataset([q]).fingerprint for q in changed}
     assert len(fingerprints) == len(changed)
-    assert one.fingerprint not in fingerprints
+    assert dataset.fingerprint not in fingerprints
 
 
 def test_generated_spans_are_made_when_looked_at_and_shared_by_a_passage():
@@ -121,7 +126,7 @@ def test_everything_pickles():
 def test_a_frame_has_a_row_a_question():
     pytest.importorskip("pandas", reason="pandas is not installed")
     passage = Passage("p", "Ann met Bob.", meta={"author": "A", "level": "easy"})
-    one = Question(
+    labelled = Question(
         "1",
         passage,
         "Who?",
@@ -129,8 +134,10 @@ def test_a_frame_has_a_row_a_question():
         frozenset({1, 0}),
         Task.MULTIPLE_ANSWER,
     )
-    hidden = replace(one, id="2", gold=None, meta={"split": "test", "level": "hard", "score": 0.5})
-    frame = Dataset([one, hidden], "d", split="dev").to_frame()
+    hidden = replace(
+        labelled, id="2", gold=None, meta={"split": "test", "level": "hard", "score": 0.5}
+    )
+    frame = Dataset([labelled, hidden], "d", split="dev").to_frame()
     assert frame.columns.tolist() == [
         *("id", "passage_id", "passage", "question", "candidates", "gold", "task", "split"),
         *("meta.author", "meta.level", "meta.score"),
@@ -197,15 +204,19 @@ def test_without_pandas_a_frame_is_one_error(monkeypatch):
 
 
 def test_candidates_of_texts_are_made_once_and_equal_listed_ones():
-    made = TextCandidates(text for text in ("a", "b", "a"))
-    assert (len(made), made.texts, [c.text for c in made]) == (3, ("a", "b", "a"), ["a", "b", "a"])
-    assert made[1] is made[1]
-    assert made[1:][0] is made[1]
-    assert (made[2].start, made[2].end) == (None, None)
-    again = pickle.loads(pickle.dumps(made))
-    assert again.texts == made.texts
-    listed = tuple(map(Candidate, made.texts))
-    assert list(candidate_texts(made)) == list(candidate_texts(listed))
+    candidates = TextCandidates(text for text in ("a", "b", "a"))
+    assert (len(candidates), candidates.texts, [c.text for c in candidates]) == (
+        3,
+        ("a", "b", "a"),
+        ["a", "b", "a"],
+    )
+    assert candidates[1] is candidates[1]
+    assert candidates[1:][0] is candidates[1]
+    assert (candidates[2].start, candidates[2].end) == (None, None)
+    unpickled = pickle.loads(pickle.dumps(candidates))
+    assert unpickled.texts == candidates.texts
+    listed = tuple(map(Candidate, candidates.texts))
+    assert list(candidate_texts(candidates)) == list(candidate_texts(listed))
 
 
 def _reference_fingerprint(questions):
@@ -222,8 +233,8 @@ def _reference_fingerprint(questions):
             parts += [f"{c.start}-{c.end}" for c in q.candidates]
         gold = sorted(q.gold) if isinstance(q.gold, frozenset) else q.gold
         parts += ["hidden"] if gold is None else ["gold", str(len(gold)), *map(str, gold)]
-        for part in parts:
-            digest.update(f"{len(part)}:{part}".encode("utf-8", "surrogatepass"))
+        for piece in parts:
+            digest.update(f"{len(piece)}:{piece}".encode("utf-8", "surrogatepass"))
     return digest.hexdigest()
 
 

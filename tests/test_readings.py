@@ -53,7 +53,7 @@ class Case(NamedTuple):
 
 
 def cases() -> list[Case]:
-    made = []
+    case_list = []
     for alphabet, texts in ALPHABETS.items():
         for style, labels in LABELS.items():
             for narrow in (False, True):
@@ -69,9 +69,9 @@ def cases() -> list[Case]:
                     values = written(coding, options, of_row, gold)
                     if values is not None:
                         name = f"{alphabet}, labels {style}{', narrow' * narrow}"
-                        own = None if style == "other order" else of_row
-                        made.append(Case(name, coding, options, own, gold, values))
-    return made
+                        row_options = None if style == "other order" else of_row
+                        case_list.append(Case(name, coding, options, row_options, gold, values))
+    return case_list
 
 
 def written(coding: str, options: Any, labels: Any, gold: list[int]) -> list[Any] | None:
@@ -151,7 +151,10 @@ def own_json(folder: Path, case: Case, option: str | None) -> Any:
     if case.labels:
         pairs = zip(case.options, case.labels, strict=True)
         candidates = [[{"key": b, "text": t} for t, b in zip(*row, strict=True)] for row in pairs]
-    rows = [{**row, "candidates": own} for row, own in zip(plain(case), candidates, strict=True)]
+    rows = [
+        {**row, "candidates": row_options}
+        for row, row_options in zip(plain(case), candidates, strict=True)
+    ]
     return golds(load(write_lines(folder / "a.jsonl", rows), gold_as=option))
 
 
@@ -163,10 +166,10 @@ def fields_csv(folder: Path, case: Case, option: str | None) -> Any:
         {
             "text": row["passage"],
             "ask": row["question"],
-            **dict(zip("wxyz", own, strict=False)),
+            **dict(zip("wxyz", row_options, strict=False)),
             "key": row["gold"],
         }
-        for row, own in zip(plain(case), case.options, strict=True)
+        for row, row_options in zip(plain(case), case.options, strict=True)
     ]
     fields = f"passage=text,question=ask,candidates={'+'.join('wxyz'[:n])},gold=key"
     return golds(load(write_table(folder / "f.csv", rows), fields=fields, gold_as=option))
@@ -177,12 +180,14 @@ def foreign(case: Case, form: str) -> tuple[list[dict[str, Any]], str]:
     them.
     """
     rows = []
-    for i, (row, own) in enumerate(zip(plain(case), case.options, strict=True)):
-        choices: Any = own
+    for i, (row, row_options) in enumerate(zip(plain(case), case.options, strict=True)):
+        choices: Any = row_options
         if case.labels and form == "columns":
-            choices = {"text": own, "label": case.labels[i]}
+            choices = {"text": row_options, "label": case.labels[i]}
         elif case.labels:
-            choices = [{"label": b, "text": t} for t, b in zip(own, case.labels[i], strict=True)]
+            choices = [
+                {"label": b, "text": t} for t, b in zip(row_options, case.labels[i], strict=True)
+            ]
         rows.append(
             {
                 "context": row["passage"],
@@ -212,10 +217,10 @@ def arc_rows(folder: Path, case: Case, option: str | None) -> Any:
         {
             "id": str(i),
             "question": f"Which {i}?",
-            "choices": {"text": own, "label": b},
+            "choices": {"text": row_options, "label": b},
             "answerKey": str(value),
         }
-        for i, (own, b, value) in enumerate(
+        for i, (row_options, b, value) in enumerate(
             zip(case.options, case.labels, case.values, strict=True)
         )
     ]
@@ -230,12 +235,12 @@ def asked(case: Case) -> Dataset:
                 f"q{i}",
                 passage,
                 f"Which {i}?",
-                TextCandidates(own),
+                TextCandidates(row_options),
                 frozenset({right}),
                 Task.SINGLE_CHOICE,
                 {"option_labels": tuple(case.labels[i])} if case.labels else {},
             )
-            for i, (own, right) in enumerate(zip(case.options, case.gold, strict=True))
+            for i, (row_options, right) in enumerate(zip(case.options, case.gold, strict=True))
         ]
     )
 
@@ -261,8 +266,8 @@ def answers_json(folder: Path, case: Case, option: str | None) -> Any:
 
 def documents(case: Case) -> list[dict[str, Any]]:
     return [
-        {"passage": f"Story {i}.", "question": f"Which {i}?", "choices": own}
-        for i, own in enumerate(case.options)
+        {"passage": f"Story {i}.", "question": f"Which {i}?", "choices": row_options}
+        for i, row_options in enumerate(case.options)
     ]
 
 
@@ -285,9 +290,9 @@ def log_of_texts(folder: Path, case: Case, option: str | None) -> Any:
     rows = [text_row(i, doc, str(value), str(value)) for i, (doc, value) in pairs]
     path = write_log(folder / "texts", rows)
     dataset = load(path, gold_as=option)
-    found = first_answers(read_predictions(path, dataset))
-    assert found == golds(dataset)
-    return found
+    answers = first_answers(read_predictions(path, dataset))
+    assert answers == golds(dataset)
+    return answers
 
 
 WAYS: dict[str, Way] = {
@@ -305,31 +310,31 @@ WAYS: dict[str, Way] = {
 }
 
 
-@pytest.mark.parametrize("every", thinned([4, 1], 2))
+@pytest.mark.parametrize("step", thinned([4, 1], 2))
 @pytest.mark.parametrize("way", WAYS)
-def test_gold_is_read_right_or_refused_with_the_option_that_reads_it(tmp_path, way, every):
+def test_gold_is_read_right_or_refused_with_the_option_that_reads_it(tmp_path, way, step):
     counts: Counter[str] = Counter()
-    for case in CASES[::every]:
+    for case in CASES[::step]:
         right = [frozenset({i}) for i in case.gold]
         coding = "text" if case.coding == "number" else case.coding
         refusal: DataError | None = None
         try:
-            found = WAYS[way](tmp_path, case, None)
+            reading = WAYS[way](tmp_path, case, None)
         except DataError as error:
             refusal = error
         if refusal is not None:
             counts["refused"] += 1
-            named = re.findall(r"(?:--gold-as |,reading=)(\w+)", refusal.hint or "")
-            assert coding in named, (case.name, case.coding, str(refusal))
+            suggested = re.findall(r"(?:--gold-as |,reading=)(\w+)", refusal.hint or "")
+            assert coding in suggested, (case.name, case.coding, str(refusal))
             assert WAYS[way](tmp_path, case, coding) == right, (case.name, case.coding)
-        elif found is not None:
+        elif reading is not None:
             counts["right"] += 1
-            assert found == right, (
+            assert reading == right, (
                 case.name,
                 case.coding,
                 case.options[0],
                 case.values[:4],
-                found[:4],
+                reading[:4],
             )
     print(
         f"\n{way}: {counts['right']} right, {counts['refused']} refused, 0 wrong of "

@@ -35,9 +35,9 @@ def test_the_first_block_holds_the_two_commands():
 def test_the_table_is_the_one_that_the_command_prints(capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "100")
     command = re.search(r"`classic-rc (run [^`]*)` prints", TEXT).group(1)
-    shown = re.search(r"```\n(sample:single-choice.*?)```", TEXT, re.DOTALL).group(1)
+    printed = re.search(r"```\n(sample:single-choice.*?)```", TEXT, re.DOTALL).group(1)
     assert main([*command.split(), "--quiet"]) == 0
-    assert capsys.readouterr().out.startswith(shown)
+    assert capsys.readouterr().out.startswith(printed)
 
 
 def test_there_is_a_command_for_each_of_six_wishes():
@@ -105,8 +105,8 @@ def test_the_figures_are_the_measured_ones(name):
     from benchmarks.report import BEGIN, DOCS, END, RESULTS, sections
 
     page = (DOCS / f"{name}.md").read_text(encoding="utf-8")
-    shown = page.partition(BEGIN.format(name))[2].partition(END.format(name))[0]
-    assert shown.strip() == sections(json.loads(RESULTS.read_text(encoding="utf-8")))[name].strip()
+    block = page.partition(BEGIN.format(name))[2].partition(END.format(name))[0]
+    assert block.strip() == sections(json.loads(RESULTS.read_text(encoding="utf-8")))[name].strip()
 
 
 def test_every_solver_is_described():

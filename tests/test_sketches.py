@@ -90,8 +90,8 @@ def test_short_passages_are_found_by_their_questions():
 def test_a_part_of_the_training_data_is_found_whatever_its_name():
     train = stories(1, 100)
     shuffled = random.Random(1).sample(list(train), 60)
-    part = Dataset([replace(q, id=f"q{i}") for i, q in enumerate(shuffled)], "mine")
-    assert Sketch.of(train).copied(part).all()
+    excerpt = Dataset([replace(q, id=f"q{i}") for i, q in enumerate(shuffled)], "mine")
+    assert Sketch.of(train).copied(excerpt).all()
 
 
 @pytest.mark.parametrize("length", [12, 60, 300])
@@ -139,13 +139,13 @@ def test_an_instruction_before_every_passage_identifies_nothing():
 
 def test_a_share_of_five_percent_is_nearly_always_found():
     train = stories(0, 300)
-    sketch, found = Sketch.of(train), 0
+    sketch, n_recognized = Sketch.of(train), 0
     for seed in range(100):
         copies = random.Random(seed).sample(list(train), 2)
-        other = stories(seed + 1000, 19)
-        mixed = [*other, *(replace(q, id=f"copy {q.id}") for q in copies)]
-        found += sketch.copied(Dataset(mixed)).tolist() == [False] * 38 + [True] * 2
-    assert found >= 95
+        unrelated = stories(seed + 1000, 19)
+        mixed = [*unrelated, *(replace(q, id=f"copy {q.id}") for q in copies)]
+        n_recognized += sketch.copied(Dataset(mixed)).tolist() == [False] * 38 + [True] * 2
+    assert n_recognized >= 95
 
 
 @pytest.mark.parametrize("script", ["中文字", "คําไทยา"])
@@ -154,16 +154,18 @@ def test_scripts_without_blanks_are_sampled_by_characters(script):
     letters = [chr(ord(script[0]) + i) for i in range(40)]
     train = changed(stories(1, 30), lambda text: "".join(rng.choices(letters, k=200)))
     cut = changed(train, lambda text: text[20:150])
-    other = changed(train, lambda text: "".join(rng.choices(letters, k=200)))
+    unrelated = changed(train, lambda text: "".join(rng.choices(letters, k=200)))
     assert Sketch.of(train).copied(cut).all()
-    assert not Sketch.of(train).copied_passages(other).any()
+    assert not Sketch.of(train).copied_passages(unrelated).any()
 
 
 def test_the_order_of_the_data_does_not_matter():
     train = stories(1, 300, 300)
     reordered = Dataset(random.Random(5).sample(list(train), len(train)), "stories")
-    one, other = Sketch.of(train).to_arrays(), Sketch.of(reordered).to_arrays()
-    assert {k: v.tobytes() for k, v in one.items()} == {k: v.tobytes() for k, v in other.items()}
+    arrays, reordered_arrays = Sketch.of(train).to_arrays(), Sketch.of(reordered).to_arrays()
+    assert {k: v.tobytes() for k, v in arrays.items()} == {
+        k: v.tobytes() for k, v in reordered_arrays.items()
+    }
     assert Sketch.of(train).sampling_rate < 1
 
 
@@ -203,23 +205,23 @@ def damaged() -> Iterator[tuple[str, np.ndarray]]:
     yield "counts", counts[:5]
     yield "counts", counts.astype(np.float64)
     yield "name", np.array([255], dtype=np.uint8)
-    for part in ("grams", "keys"):
-        packed = arrays[part]
-        yield part, packed[:-1]
-        yield part, np.concatenate([packed, packed[:1]])
-        yield part, packed[None]
-        yield part, packed.astype(np.int64)
-        yield part, np.zeros_like(packed)
-        yield part, np.full_like(packed, 255)
+    for array_name in ("grams", "keys"):
+        packed = arrays[array_name]
+        yield array_name, packed[:-1]
+        yield array_name, np.concatenate([packed, packed[:1]])
+        yield array_name, packed[None]
+        yield array_name, packed.astype(np.int64)
+        yield array_name, np.zeros_like(packed)
+        yield array_name, np.full_like(packed, 255)
         # Equal hashes: all in one place, with equal last bits.
         equal = np.zeros_like(packed)
-        equal[: counts[4 if part == "grams" else 5] // 8 + 1] = 255
-        yield part, equal
+        equal[: counts[4 if array_name == "grams" else 5] // 8 + 1] = 255
+        yield array_name, equal
 
 
-@pytest.mark.parametrize(("part", "array"), list(damaged()))
-def test_damaged_content_is_refused(part, array):
-    arrays = {**Sketch.of(stories(1)).to_arrays(), part: array}
+@pytest.mark.parametrize(("array_name", "array"), list(damaged()))
+def test_damaged_content_is_refused(array_name, array):
+    arrays = {**Sketch.of(stories(1)).to_arrays(), array_name: array}
     with pytest.raises((TypeError, ValueError)):
         Sketch.from_arrays(arrays)
 
@@ -252,9 +254,9 @@ FIELDS = "passage=passage,question=question,candidates=options,gold=label"
 
 def public_sets(shared_data) -> dict[str, Dataset]:
     sets = {
-        f"{name}.{part}": load(shared_data / "mctest" / f"{name}.{part}.tsv")
+        f"{name}.{split}": load(shared_data / "mctest" / f"{name}.{split}.tsv")
         for name in ("mc160", "mc500")
-        for part in ("train", "dev")
+        for split in ("train", "dev")
     }
     files = {
         "multirc.train": "multirc/train_456-fixedIds.json",
@@ -296,13 +298,15 @@ def test_published_sets_are_found_in_each_other_where_they_share_texts(shared_da
         pytest.skip("the files of other owners are not here (shared/data/wild)")
     sets = public_sets(shared_data)
     sketches = {name: Sketch.of(dataset) for name, dataset in sets.items()}
-    found = {
-        (one, other)
-        for one, dataset in sets.items()
-        for other, sketch in sketches.items()
-        if one != other and sketch.copied(dataset).any()
+    related = {
+        (dataset_name, sketch_name)
+        for dataset_name, dataset in sets.items()
+        for sketch_name, sketch in sketches.items()
+        if dataset_name != sketch_name and sketch.copied(dataset).any()
     }
-    assert found == RELATED | {(other, one) for one, other in RELATED}
+    assert related == RELATED | {
+        (sketch_name, dataset_name) for dataset_name, sketch_name in RELATED
+    }
     in_squad = sketches["squad.dev"].copied_passages(sets["xquad.en"])
     assert in_squad.sum() == 48  # the other 192 are in the part of SQuAD that is not here
 

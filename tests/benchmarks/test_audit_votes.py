@@ -15,10 +15,10 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-def plain(dataset, without=()):
+def plain(dataset, excluded=()):
     return [
         [q.id, q.text, [c.text for c in q.candidates], q.gold]
-        + [value for key, value in q.meta.items() if key not in without]
+        + [value for key, value in q.meta.items() if key not in excluded]
         for q in dataset
     ]
 
@@ -28,7 +28,7 @@ def test_a_seed_decides_the_leak_and_votes_change_nothing_else(name):
     planted = plant(name, 0)
     assert plain(planted) == plain(plant(name, 0))
     assert plain(planted) != plain(plant(name, 1))
-    assert plain(planted, without=VOTES) == plain(plant(name, 0, votes=False))
+    assert plain(planted, excluded=VOTES) == plain(plant(name, 0, votes=False))
     agreement = sum(q.meta[vote] in q.gold for q in planted for vote in VOTES)
     assert 0.9 < agreement / len(VOTES) / len(planted) < 1
 
@@ -51,8 +51,10 @@ def test_votes_do_not_hide_a_leak(name):
         for votes in (True, False)
     ]
     assert all(is_named(report, name) for report in reports)
-    named, expected = ([cue for cue in report.cues if "vote" not in cue.name] for report in reports)
-    assert named == expected
+    cue_names, expected = (
+        [cue for cue in report.cues if "vote" not in cue.name] for report in reports
+    )
+    assert cue_names == expected
 
 
 def test_the_table_counts_what_is_named(capsys):

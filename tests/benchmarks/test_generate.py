@@ -19,24 +19,26 @@ def test_generated_questions_have_the_shape_asked_for(tmp_path, per_passage):
     path = tmp_path / "made.jsonl"
     shape = ScaleShape(200, per_passage, near_duplicates=0.05, repeated_questions=0.05)
     write_reading_questions(path, shape)
-    made = classic_rc.load(str(path))
-    assert (len(made), len(made.passages)) == (200, 200 // per_passage)
-    tokens = [len(passage.text.split()) for passage in made.passages]
+    generated = classic_rc.load(str(path))
+    assert (len(generated), len(generated.passages)) == (200, 200 // per_passage)
+    tokens = [len(passage.text.split()) for passage in generated.passages]
     assert 300 < np.mean(tokens) < 400
     assert all(
         8 <= n / len(split_sentences(p.text)) <= 40
-        for n, p in zip(tokens, made.passages, strict=True)
+        for n, p in zip(tokens, generated.passages, strict=True)
     )
-    assert len(similar_texts([p.text for p in made.passages]).pairs) > 0
-    assert max(Counter((q.text, tuple(c.text for c in q.candidates)) for q in made).values()) > 1
+    assert len(similar_texts([p.text for p in generated.passages]).pairs) > 0
+    assert (
+        max(Counter((q.text, tuple(c.text for c in q.candidates)) for q in generated).values()) > 1
+    )
 
 
 def test_equal_seeds_make_equal_files(tmp_path):
     paths = [tmp_path / name for name in ("one", "two", "three")]
     for path, seed in zip(paths, (1, 1, 2), strict=True):
         write_reading_questions(path, ScaleShape(8), seed)
-    one, two, three = [path.read_bytes() for path in paths]
-    assert one == two != three
+    first, second, third = [path.read_bytes() for path in paths]
+    assert first == second != third
 
 
 def test_words_are_distinct():

@@ -93,7 +93,7 @@ def test_articles_are_in_numeric_order(tmp_path, content):
 
 
 @pytest.mark.parametrize(
-    ("names", "facts", "member", "found", "expected"),
+    ("names", "facts", "member", "reported", "expected"),
     [
         (["/etc/passwd"], {}, "//etc/passwd", "'/etc/passwd'", "a relative path without '..'"),
         (["a/../../b"], {}, "/a/../../b", "'a/../../b'", "a relative path without '..'"),
@@ -111,11 +111,11 @@ def test_articles_are_in_numeric_order(tmp_path, content):
         (["__MACOSX/._a"], {}, "", None, None),
     ],
 )
-def test_hostile_archives_are_refused(tmp_path, names, facts, member, found, expected):
+def test_hostile_archives_are_refused(tmp_path, names, facts, member, reported, expected):
     data = _tar(*((name, b"" if facts else b"x") for name in names), **facts)
     path = tmp_path / "a.tar.gz"
     path.write_bytes(data)
-    with raises(DataError, source=f"{path}{member}", found=found, expected=expected) as caught:
+    with raises(DataError, source=f"{path}{member}", found=reported, expected=expected) as caught:
         load(path)
     assert caught.value.exit_code == 3
 
@@ -216,7 +216,7 @@ def test_answers_in_another_archive(tmp_path, write):
 
 
 @pytest.mark.parametrize(
-    ("names", "facts", "member", "found", "expected"),
+    ("names", "facts", "member", "reported", "expected"),
     [
         (["../evil.txt"], {}, "/../evil.txt", "'../evil.txt'", "a relative path without '..'"),
         (["/etc/evil"], {}, "//etc/evil", "'/etc/evil'", "a relative path without '..'"),
@@ -226,10 +226,10 @@ def test_answers_in_another_archive(tmp_path, write):
         (["link"], {"external_attr": 0o120777 << 16}, "/link", "a link", "plain files"),
     ],
 )
-def test_hostile_zip_archives_are_refused(tmp_path, names, facts, member, found, expected):
+def test_hostile_zip_archives_are_refused(tmp_path, names, facts, member, reported, expected):
     path = tmp_path / "a.zip"
     path.write_bytes(_zip(*((name, b"x") for name in names), **facts))
-    with raises(DataError, source=f"{path}{member}", found=found, expected=expected):
+    with raises(DataError, source=f"{path}{member}", found=reported, expected=expected):
         load(path)
 
 
@@ -324,7 +324,7 @@ def test_a_member_is_not_unpacked_beyond_the_size_in_its_entry(tmp_path):
         tracemalloc.stop()
 
 
-def test_an_empty_zip(tmp_path):
+def test_an_empty_zip_is_refused(tmp_path):
     (tmp_path / "a.zip").write_bytes(_zip())
     with raises(DataError, source=str(tmp_path / "a.zip"), problem="the archive has no files"):
         load(tmp_path / "a.zip")

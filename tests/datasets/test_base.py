@@ -56,10 +56,10 @@ def test_a_folder_of_splits(tmp_path, content, write):
         write(tmp_path, "quoref", value, name=f"quoref-{split}.json")
     (tmp_path / "LICENSE").write_text("Free.", "utf-8")
     (tmp_path / "._quoref-dev.json").write_bytes(b"\0")
-    both = load(tmp_path)
-    assert (both.split, [q.meta["split"] for q in both]) == (None, ["dev", "train"])
-    assert len(both.passages) == 1
-    assert both.notes == (
+    dataset = load(tmp_path)
+    assert (dataset.split, [q.meta["split"] for q in dataset]) == (None, ["dev", "train"])
+    assert len(dataset.passages) == 1
+    assert dataset.notes == (
         "macOS metadata files skipped (._*, .DS_Store, __MACOSX): 1",
         "other files skipped (LICENSE): 1",
     )
@@ -100,7 +100,7 @@ def test_a_folder_of_user_files(tmp_path):
     assert ([q.id for q in dataset], dataset[0].gold) == (["dev"], {1})
 
 
-def test_folders_without_data(tmp_path, write):
+def test_folders_without_data_are_refused(tmp_path, write):
     with raises(DataError, source=str(tmp_path), problem="the folder has no files"):
         load(tmp_path)
     (tmp_path / "notes.txt").write_text("some notes", "utf-8")
@@ -112,7 +112,7 @@ def test_folders_without_data(tmp_path, write):
         load(tmp_path, reader="race")
 
 
-def test_limits_on_folders(tmp_path, monkeypatch):
+def test_folders_with_too_many_levels_or_files_are_refused(tmp_path, monkeypatch):
     deep = tmp_path.joinpath(*"abcdefghij")
     deep.mkdir(parents=True)
     with raises(DataError, expected="at most 8 levels"):
@@ -129,10 +129,10 @@ def test_race_in_folders(tmp_path, content, write):
         value = content("race") | {"id": f"{level}{number}.txt"}
         write(tmp_path / "RACE" / "test", "race", value, name=f"{level}/{number}.txt")
     (tmp_path / "RACE" / "readme").write_text("RACE", "utf-8")
-    whole = load(tmp_path)
-    assert [passage.id for passage in whole.passages] == ["high2", "high10", "middle1"]
-    assert (whole.name, whole.split) == ("race.test", "test")
-    assert whole.notes == ("other files skipped (readme): 1",)
+    dataset = load(tmp_path)
+    assert [passage.id for passage in dataset.passages] == ["high2", "high10", "middle1"]
+    assert (dataset.name, dataset.split) == ("race.test", "test")
+    assert dataset.notes == ("other files skipped (readme): 1",)
     high = load(tmp_path / "RACE", subset="high")
     assert high.name == "race.test.high"
     assert high.fingerprint == load(tmp_path / "RACE" / "test" / "high").fingerprint

@@ -41,7 +41,7 @@ def test_cbt_folder(tmp_path, write):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "where", "found", "expected"),
+    ("old", "new", "where", "reported", "expected"),
     [
         ("3 Hal", "4 Hal", "line 25", "'4'", "3"),
         ("20 Hal had 20 `` figs '' .\n21", "20", "line 43", "20 lines", "21"),
@@ -58,7 +58,7 @@ def test_cbt_folder(tmp_path, write):
     ],
 )
 def test_a_malformed_book_test_is_refused(
-    tmp_path, write, content, old, new, where, found, expected
+    tmp_path, write, content, old, new, where, reported, expected
 ):
     text = content("cbt")
     assert old in text
@@ -67,7 +67,7 @@ def test_a_malformed_book_test_is_refused(
         DataError,
         source=str(path),
         where=where,
-        found=found,
+        found=reported,
         expected=re.compile(re.escape(expected)),
     ):
         load(path, reader="cbt")

@@ -62,7 +62,7 @@ def test_a_tree_of_question_files(tmp_path, write, content):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "where", "found", "expected"),
+    ("old", "new", "where", "reported", "expected"),
     [
         ("\n\n@placeholder", "\nmore\n@placeholder", "line 4", "'more'", "a blank line"),
         ("@placeholder", "Someone", "line 5", "'Someone likes @entity11'", "@placeholder"),
@@ -73,12 +73,12 @@ def test_a_tree_of_question_files(tmp_path, write, content):
     ],
 )
 def test_a_malformed_question_file_is_refused(
-    tmp_path, write, content, old, new, where, found, expected
+    tmp_path, write, content, old, new, where, reported, expected
 ):
     text = content("cnn-dailymail")
     assert old in text
     path = write(tmp_path, "cnn-dailymail", text.replace(old, new))
-    with raises(DataError, source=str(path), where=where, found=found, expected=expected):
+    with raises(DataError, source=str(path), where=where, found=reported, expected=expected):
         load(path, reader="cnn-dailymail")
 
 

@@ -32,7 +32,9 @@ _COUNTS = [
 @pytest.mark.parametrize(
     ("path", "reader", "split", "passages", "questions", "candidates"), _COUNTS
 )
-def test_counts(shared_data, path, reader, split, passages, questions, candidates):
+def test_released_files_have_the_published_counts(
+    shared_data, path, reader, split, passages, questions, candidates
+):
     dataset = load(shared_data / path)
     assert (dataset.reader, dataset.split) == (reader, split)
     counted = len(dataset.passages), len(dataset), sum(len(q.candidates) for q in dataset)
@@ -44,16 +46,16 @@ def test_counts(shared_data, path, reader, split, passages, questions, candidate
 def test_mctest_categories_name_our_questions(shared_data):
     for name in ("mc160.dev", "mc160.train", "mc500.dev", "mc500.train"):
         dataset = load(shared_data / "mctest", subset=name[:5], split=name[6:])
-        named = [
+        categories = [
             line
             for path in (shared_data / "mctest" / "categories" / name).iterdir()
             for line in path.read_text("utf-8").split()
         ]
-        assert named
-        assert set(named) <= dataset.by_id.keys()
+        assert categories
+        assert set(categories) <= dataset.by_id.keys()
 
 
-def test_mctest_types(shared_data):
+def test_mctest_has_the_published_number_of_each_type(shared_data):
     types = [q.meta["type"] for q in load(shared_data / "mctest" / "mc500.train.tsv")]
     assert (types.count("one"), types.count("multiple")) == (547, 653)
 
@@ -61,8 +63,8 @@ def test_mctest_types(shared_data):
 def test_multirc_keeps_questions_without_a_right_option(shared_data):
     dev = load(shared_data / "multirc" / "dev_83-fixedIds.json")
     train = load(shared_data / "multirc" / "train_456-fixedIds.json")
-    assert [sum(q.gold == frozenset() for q in part) for part in (dev, train)] == [3, 23]
-    sentences = [len(passage.sentences) for part in (train, dev) for passage in part.passages]
+    assert [sum(q.gold == frozenset() for q in split) for split in (dev, train)] == [3, 23]
+    sentences = [len(passage.sentences) for split in (train, dev) for passage in split.passages]
     assert round(sum(sentences) / len(sentences), 2) == 14.39
     assert all("<" not in passage.text for passage in dev.passages)
 
@@ -95,7 +97,7 @@ def test_dream_folder(shared_data):
 
 
 @pytest.mark.ci
-def test_race_archive(shared_data):
+def test_the_race_archive_has_its_published_splits_and_levels(shared_data):
     dataset = load(shared_data / "race" / "RACE-train-dev.tar.gz")
     counts = {}
     for q in dataset:

@@ -287,11 +287,11 @@ def test_a_split_is_read_by_name_with_the_same_content_as_its_file(mirror, tmp_p
     fetch_all("talks:dev")
     dataset = load("talks:dev")
     (tmp_path / "dev.json").write_bytes(TALKS)
-    own = load(tmp_path / "dev.json")
+    from_file = load(tmp_path / "dev.json")
     assert (dataset.name, dataset.split, dataset.fingerprint) == (
-        own.name,
-        own.split,
-        own.fingerprint,
+        from_file.name,
+        from_file.split,
+        from_file.fingerprint,
     )
     assert [(source.path, source.sha256) for source in dataset.sources] == [
         ("talks/parts/dev.json", sha256_of_bytes(TALKS))
@@ -379,10 +379,10 @@ def test_a_changed_file_is_not_read(mirror, cache):
     fetch_all("talks:dev")
     path = cache / "talks" / "parts" / "dev.json"
     path.write_bytes(TALKS.replace(b"walk", b"talk"))
-    found = sha256_of_bytes(path.read_bytes())
-    with raises(DataError, source=str(path), found=found, expected=sha256_of_bytes(TALKS)):
+    digest = sha256_of_bytes(path.read_bytes())
+    with raises(DataError, source=str(path), found=digest, expected=sha256_of_bytes(TALKS)):
         load("talks:dev")
-    with raises(DataError, source=str(path), found=found):
+    with raises(DataError, source=str(path), found=digest):
         fetch_all("talks:dev", offline=True)
     notes = []
     (fetched,) = fetch_all("talks:dev", notify=notes.append)
@@ -422,16 +422,16 @@ def test_a_dataset_is_downloaded_once(mirror, cache):
 
 
 def test_without_a_mirror_the_authors_address_is_used(monkeypatch):
-    asked = []
+    addresses = []
 
     def stop(url, *args, **kwargs):
-        asked.append(url)
+        addresses.append(url)
         raise DataError("stop")
 
     monkeypatch.setattr("classic_rc.io.download.download", stop)
     with raises(DataError, problem="stop"):
         fetch_all("talks:dev")
-    assert asked == ["http://talks.example/dev.json"]
+    assert addresses == ["http://talks.example/dev.json"]
 
 
 @pytest.mark.parametrize("address", ["ftp://a.example", "/a/folder", "https://"])
@@ -478,10 +478,13 @@ def test_an_interrupted_download_is_continued_by_the_next_command(mirror, cache)
 
 def test_a_file_with_the_wrong_sum_is_not_kept(mirror, cache):
     mirror.resources["/m/talks/parts/dev.json"].content = TALKS.replace(b"walk", b"talk")
-    found = re.compile(sha256_of_bytes(TALKS.replace(b"walk", b"talk")))
+    digest = re.compile(sha256_of_bytes(TALKS.replace(b"walk", b"talk")))
     expected = re.compile(sha256_of_bytes(TALKS))
     with raises(
-        DataError, source=f"{mirror.address}/m/talks/parts/dev.json", found=found, expected=expected
+        DataError,
+        source=f"{mirror.address}/m/talks/parts/dev.json",
+        found=digest,
+        expected=expected,
     ):
         fetch_all("talks:dev")
     assert names_below(cache) == ["talks/lock"]
@@ -514,18 +517,18 @@ def test_an_unknown_sum_is_recorded_and_compared_from_then_on(mirror, cache):
     recorded = json.loads((cache / "talks" / "sums.json").read_text(encoding="utf-8"))
     assert recorded == {"train.json": sha256_of_bytes(TALKS)}
     assert [fetched.is_recorded for fetched in fetch_all("talks:train")] == [False]
-    other = TALKS.replace(b"walk", b"talk")
-    mirror.resources["/m/talks/train.json"].content = other
+    changed = TALKS.replace(b"walk", b"talk")
+    mirror.resources["/m/talks/train.json"].content = changed
     path = cache / "talks" / "train.json"
     path.unlink()
     with raises(
         DataError,
-        found=re.compile(sha256_of_bytes(other)),
+        found=re.compile(sha256_of_bytes(changed)),
         expected=re.compile(sha256_of_bytes(TALKS)),
     ):
         fetch_all("talks:train")
-    path.write_bytes(other)
-    with raises(DataError, found=sha256_of_bytes(other), hint=re.compile("sums.json")):
+    path.write_bytes(changed)
+    with raises(DataError, found=sha256_of_bytes(changed), hint=re.compile("sums.json")):
         load("talks:train")
     (cache / "talks" / "sums.json").unlink()
     assert len(load("talks:train")) == 1
@@ -536,19 +539,19 @@ def test_an_unknown_sum_is_recorded_and_compared_from_then_on(mirror, cache):
 )
 def test_a_sum_is_recorded_only_if_the_file_can_be_read(mirror, cache, content):
     mirror.resources["/m/talks/train.json"].content = content
-    found = sha256_of_bytes(content)
+    digest = sha256_of_bytes(content)
     with raises(
         DataError,
         source="talks/train.json",
         field="sha256",
-        found=found,
+        found=digest,
         hint=re.compile("elsewhere"),
     ):
         fetch_all("talks:train")
     assert names_below(cache) == ["talks/lock"]
-    own = cache / "talks" / "test.json"
-    own.write_bytes(content)
-    with raises(DataError, source="talks/test.json", found=found, hint=re.compile("Delete")):
+    cached = cache / "talks" / "test.json"
+    cached.write_bytes(content)
+    with raises(DataError, source="talks/test.json", found=digest, hint=re.compile("Delete")):
         fetch_all("talks:test")
     assert names_below(cache) == ["talks/lock", "talks/test.json"]
 

@@ -33,7 +33,7 @@ from tests.errors import raises
         (["option2", "option3"], []),
     ],
 )
-def test_families(names, families):
+def test_columns_with_a_common_stem_are_families(names, families):
     assert find_families(names) == families
 
 
@@ -57,7 +57,7 @@ def test_fields_that_are_no_json_object_of_texts(text):
         parse_fields(text)
 
 
-def test_constants():
+def test_constants_are_the_same_in_each_row():
     row = Node({"q": "Is it?"}, "rows")
     assert find_value(row, "const:no|yes").value == ["no", "yes"]
     assert find_value(row, "const:").value == ""
@@ -132,7 +132,7 @@ def test_several_letters_make_multiple_answers(gold):
 @pytest.mark.parametrize(
     "golds", [[True, False], ["True", "false"], [1, 0], ["yes", "NO"], ["1", "0"]]
 )
-def test_yes_and_no(golds):
+def test_gold_may_be_yes_or_no(golds):
     rows = [{"passage": "Rain.", "question": f"Is {i}?", "a": gold} for i, gold in enumerate(golds)]
     fields = "passage=passage,question=question,candidates=const:no|yes,gold=a"
     assert [sorted(q.gold) for q in from_rows(rows, fields=fields)] == [[1], [0]]

@@ -38,8 +38,8 @@ def fill(tmp_path):
 
 def names_of(content):
     return [
-        [path.rpartition("/")[2].rpartition("\\")[2] for path in found.paths]
-        for found in content.datasets
+        [path.rpartition("/")[2].rpartition("\\")[2] for path in listed.paths]
+        for listed in content.datasets
     ]
 
 
@@ -68,22 +68,22 @@ def test_a_file_is_a_dataset_and_others_are_named(fill):
     ],
 )
 def test_shards_are_files_whose_numbers_are_consecutive(fill, files, datasets):
-    found = list_datasets(fill(*files)).datasets
-    assert [(data.name, len(data.paths)) for data in found] == datasets
+    listed = list_datasets(fill(*files)).datasets
+    assert [(data.name, len(data.paths)) for data in listed] == datasets
 
 
 def test_shards_are_joined_in_the_order_of_their_numbers(fill):
     folder = fill(*(f"x_{i}.jsonl" for i in range(1, 12)))
-    (found,) = list_datasets(folder).datasets
-    assert found.name == "x"
-    joined = join_datasets([load(path) for path in found.paths])
+    (listed,) = list_datasets(folder).datasets
+    assert listed.name == "x"
+    joined = join_datasets([load(path) for path in listed.paths])
     assert [question.text for question in joined] == [f"x_{i}.jsonl?" for i in range(1, 12)]
 
 
 def test_numbered_files_alone_have_the_name_of_the_folder(fill, tmp_path):
     fill("own/1.jsonl", "own/2.jsonl")
-    (found,) = list_datasets(str(tmp_path / "own")).datasets
-    assert (found.name, len(found.paths)) == ("own", 2)
+    (joined,) = list_datasets(str(tmp_path / "own")).datasets
+    assert (joined.name, len(joined.paths)) == ("own", 2)
 
 
 def test_split_and_subset_choose_files(fill, shared_data):
@@ -136,7 +136,7 @@ MCTEST_SCORES = "0.5,0.25,0,1\t1,2,3,4\n"
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "found", "command"),
+    ("name", "text", "description", "command"),
     [
         ("scores.tsv", MCTEST_SCORES, "scores", "classic-rc run DATA -s {}"),
         ("answers.txt", "A\tB\tC\tD\n", "letters", "classic-rc run DATA -s {}"),
@@ -166,13 +166,13 @@ MCTEST_SCORES = "0.5,0.25,0,1\t1,2,3,4\n"
         ("x.ans", "A\tB\tC\tD\n", "MCTest's answers", "x.tsv,answers={}"),
     ],
 )
-def test_other_files_are_named_with_their_command(tmp_path, name, text, found, command):
+def test_other_files_are_named_with_their_command(tmp_path, name, text, description, command):
     path = tmp_path / name
     path.write_text(text, encoding="utf-8")
     with pytest.raises(DataError) as caught:
         load(path)
     assert caught.value.source == str(path)
-    assert found in caught.value.found
+    assert description in caught.value.found
     assert command.format(path) in caught.value.hint
 
 
@@ -200,14 +200,14 @@ def test_folders_of_an_index_and_a_record_are_named(tmp_path, cli_main):
     assert cli_main("run", "sample:single-choice", "-s", "longest", "--save", record) == 0
     model = tmp_path / "model.npz"
     assert cli_main("fit", "sample:single-choice", "-s", "surface-lr", "-o", model) == 0
-    for path, found, command in (
+    for path, description, command in (
         (index, "a search index", f"classic-rc run DATA -s ir,corpus={index}"),
         (record, "a run record", f"classic-rc compare {record / 'run.json'}"),
         (model, "a saved solver", f"classic-rc run DATA -s saved,path={model}"),
     ):
         with pytest.raises(DataError) as caught:
             load(path)
-        assert caught.value.found == found
+        assert caught.value.found == description
         assert command in caught.value.hint
 
 

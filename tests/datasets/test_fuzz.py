@@ -112,7 +112,7 @@ def test_wrong_types_at_any_place(json_form, tmp_path, write, content, data):
 
 @given(data=st.data())
 @_FUZZ
-def test_damaged_bytes(form, tmp_path, write, data):
+def test_damaged_files_are_read_or_refused(form, tmp_path, write, data):
     path = write(tmp_path, form)
     damaged = bytearray(path.read_bytes())
     for position, byte in data.draw(
@@ -133,7 +133,7 @@ def test_damaged_bytes(form, tmp_path, write, data):
     | st.text(max_size=200).map(lambda text: text.encode("utf-8", "replace"))
 )
 @_FUZZ
-def test_random_bytes(tmp_path, data):
+def test_random_bytes_are_read_or_refused(tmp_path, data):
     path = tmp_path / "a"
     path.write_bytes(data)
     for reader in READERS:
@@ -174,7 +174,7 @@ def test_fields_of_any_rows(tmp_path, data):
     )
 )
 @_FUZZ
-def test_any_rows(rows):
+def test_any_rows_are_read_or_refused(rows):
     for skip in ((), "bad"):
         with contextlib.suppress(*REFUSALS):
             from_rows(rows, skip=skip)
@@ -208,7 +208,7 @@ def test_any_columns_of_any_rows(tmp_path, data):
 
 @given(text=st.text() | st.text(alphabet=',\n"\tAB1'))
 @_FUZZ
-def test_any_table(tmp_path, text):
+def test_any_table_is_read_or_refused(tmp_path, text):
     path = tmp_path / "own.csv"
     path.write_text("passage,question,candidate_0,candidate_1,gold\nP,Q,x,y,0\n" + text, "utf-8")
     _read_or_refused(path, "table")

@@ -224,13 +224,13 @@ FAMILIES = {
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_document_gives_passage_question_and_options(tmp_path, family):
-    doc, scored, (passage, asked, *options) = FAMILIES[family]
+    doc, scored, (passage, query, *options) = FAMILIES[family]
     expected = list(options[0]) if options else scored
     continuations = [f" {text}" for text in scored or expected]
     gold = min(2, len(expected) - 1)
     question = read_one(tmp_path, doc, continuations, gold)
     assert question.passage.text == passage
-    assert question.text == asked
+    assert question.text == query
     assert options_of(question) == expected
     assert question.gold == {gold}
 
@@ -307,8 +307,8 @@ def test_what_the_harness_measured_in_place_of_acc_is_noted(tmp_path, change, wo
 
 def test_several_right_options_of_truthfulqa_and_record_are_right(tmp_path):
     targets = {"choices": ["bees", "keys", "ferries"], "labels": [1, 1, 0]}
-    other = {"choices": ["bees", "keys"], "labels": [1, 0]}
-    truths = {"question": ASKED, "mc1_targets": other, "mc2_targets": targets}
+    changed = {"choices": ["bees", "keys"], "labels": [1, 0]}
+    truths = {"question": ASKED, "mc1_targets": changed, "mc2_targets": targets}
     assert read_one(tmp_path, truths, ["bees", "keys", "ferries"], 0).gold == {0, 1}
     assert read_one(tmp_path, truths, ["bees", "keys"], 0).gold == {0}
     doc = {
@@ -468,12 +468,12 @@ def test_a_log_that_is_cut_off_says_where(tmp_path):
 
 
 def test_rows_of_several_tasks_are_an_error(tmp_path):
-    one = belebele_rows(VALUES)
-    other = choice_row(9, {"goal": ASKED, "sol1": "x", "sol2": "y"}, ["x", "y"], (-1.0, -2.0), 1)
-    path = write_log(tmp_path, [*one, other])
+    belebele = belebele_rows(VALUES)
+    piqa = choice_row(9, {"goal": ASKED, "sol1": "x", "sol2": "y"}, ["x", "y"], (-1.0, -2.0), 1)
+    path = write_log(tmp_path, [*belebele, piqa])
     with raises(DataError, source=str(path), where="line 5", found="piqa after belebele"):
         load(path)
-    twice = [*one, {**one[1], "doc_id": 0}]
+    twice = [*belebele, {**belebele[1], "doc_id": 0}]
     path = write_log(tmp_path, twice)
     with raises(DataError, where="line 5", found="doc_id 0 with two different documents"):
         load(path)
@@ -614,11 +614,11 @@ def test_each_filter_has_its_own_rows(tmp_path):
         "strict-match, flexible-extract" in note and "of strict-match" in note
         for note in dataset.notes
     )
-    found = {
+    answers = {
         row.name: row.metrics()["accuracy"]
         for row in evaluate(dataset, systems_of_log(dataset)).rows
     }
-    assert found == {"samples_made": 0.0, "samples_made (last filter)": 1.0}
+    assert answers == {"samples_made": 0.0, "samples_made (last filter)": 1.0}
     with raises(
         DataError,
         where="line 5",

@@ -108,7 +108,7 @@ def offline(hub, monkeypatch):
     assert hub.server.requests[before:] == []
 
 
-def test_names():
+def test_malformed_names_of_hub_datasets_are_refused():
     assert is_hub_name("hf:own/plain@v2:train")
     assert not is_hub_name("race:dev")
     with raises(UsageError, field="path", found="hf:own/plain/high"):
@@ -148,8 +148,8 @@ def test_a_known_form_needs_no_fields(hub):
     assert source.path == f"hf:own/race@{hub.commits.race}:validation"
     assert source.sha256 == dataset.fingerprint
     assert dataset.read_with["path"] == source.path
-    again = load(**dataset.read_with)
-    assert again.fingerprint == dataset.fingerprint
+    reloaded = load(**dataset.read_with)
+    assert reloaded.fingerprint == dataset.fingerprint
 
 
 @needs_datasets
@@ -182,8 +182,8 @@ def test_subsets_and_splits_are_listed(hub):
     names = [
         f"hf:own/race@{hub.commits.race}:{split},subset=high" for split in ("train", "validation")
     ]
-    assert [str(one) for one in list_datasets("hf:own/race,subset=high").datasets] == names
-    assert [str(one) for one in list_datasets("hf:own/race,subset=middle").datasets] == [
+    assert [str(listed) for listed in list_datasets("hf:own/race,subset=high").datasets] == names
+    assert [str(listed) for listed in list_datasets("hf:own/race,subset=middle").datasets] == [
         "hf:own/race,subset=middle"
     ]
 
@@ -245,7 +245,7 @@ def test_what_others_have_cached_is_read_offline(hub, offline, tmp_path, monkeyp
 
 
 @needs_datasets
-def test_signature_and_record(hub, tmp_path, monkeypatch, capsys):
+def test_the_signature_and_the_record_name_the_revision(hub, tmp_path, monkeypatch, capsys):
     from classic_rc.cli.main import main
 
     monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
@@ -290,7 +290,7 @@ def test_folders_of_save_to_disk(hub, tmp_path, n_shards):
     with raises(DataError, field="split", found=r"test_hard, train"):
         load(tmp_path / "dict", split="dev", fields=fields)
     content = list_datasets(str(tmp_path / "dict"), fields=fields)
-    assert [str(one) for one in content.datasets] == [
+    assert [str(listed) for listed in content.datasets] == [
         str(tmp_path / "dict" / s) for s in ("test_hard", "train")
     ]
     assert content.others == ()

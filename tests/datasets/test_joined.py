@@ -27,51 +27,55 @@ def renamed(dataset: Dataset, mark: str) -> Dataset:
 
 
 def test_questions_keep_their_order_and_unique_ids_stay():
-    other = renamed(SECOND, "s")
-    joined = join_datasets([FIRST, other])
-    assert list(joined) == [*FIRST, *other]
-    assert joined.passages == (*FIRST.passages, *other.passages)
+    second = renamed(SECOND, "s")
+    joined = join_datasets([FIRST, second])
+    assert list(joined) == [*FIRST, *second]
+    assert joined.passages == (*FIRST.passages, *second.passages)
     assert (joined.name, joined.parts, joined.read_with, joined.notes) == (
         "first + second",
-        (FIRST, other),
+        (FIRST, second),
         None,
         (),
     )
 
 
 def test_the_fingerprint_covers_every_part():
-    other = renamed(SECOND, "s")
-    joined = join_datasets([FIRST, other])
-    assert joined.fingerprint not in {FIRST.fingerprint, other.fingerprint}
-    changed = [*other[:-1], replace(other[-1], text=other[-1].text + "?")]
+    second = renamed(SECOND, "s")
+    joined = join_datasets([FIRST, second])
+    assert joined.fingerprint not in {FIRST.fingerprint, second.fingerprint}
+    changed = [*second[:-1], replace(second[-1], text=second[-1].text + "?")]
     assert (
-        join_datasets([FIRST, replace(other, questions=changed)]).fingerprint != joined.fingerprint
+        join_datasets([FIRST, replace(second, questions=changed)]).fingerprint != joined.fingerprint
     )
-    assert join_datasets([other, FIRST]).fingerprint != joined.fingerprint
+    assert join_datasets([second, FIRST]).fingerprint != joined.fingerprint
 
 
 @pytest.mark.parametrize("names", [("first", "second"), ("same", "same")])
 def test_ids_that_collide_begin_with_the_name_of_their_dataset(names):
-    parts = [replace(part, name=name) for part, name in zip((FIRST, SECOND), names, strict=True)]
+    parts = [
+        replace(dataset, name=name) for dataset, name in zip((FIRST, SECOND), names, strict=True)
+    ]
     assert {q.id for q in FIRST} & {q.id for q in SECOND}
     joined = join_datasets(parts)
     marks = names if names[0] != names[1] else ("same#1", "same#2")
     assert [q.id for q in joined] == [
-        f"{mark}/{q.id}" for mark, part in zip(marks, parts, strict=True) for q in part
+        f"{mark}/{q.id}" for mark, dataset in zip(marks, parts, strict=True) for q in dataset
     ]
     assert (
         len({p.id for p in joined.passages})
         == len(joined.passages)
         == sum(len(p.passages) for p in parts)
     )
-    assert [(q.text, q.gold) for q in joined] == [(q.text, q.gold) for part in parts for q in part]
+    assert [(q.text, q.gold) for q in joined] == [
+        (q.text, q.gold) for dataset in parts for q in dataset
+    ]
     (note,) = joined.notes
     assert joined[0].id in note
 
 
 def test_passages_that_share_an_id_alone_get_new_ids_too():
-    other = replace(SECOND, questions=[replace(q, id=f"other-{q.id}") for q in SECOND])
-    joined = join_datasets([FIRST, other])
+    second = replace(SECOND, questions=[replace(q, id=f"other-{q.id}") for q in SECOND])
+    joined = join_datasets([FIRST, second])
     assert joined.passages[0].id == f"first/{FIRST.passages[0].id}"
     assert len({p.id for p in joined.passages}) == len(joined.passages)
 
@@ -86,7 +90,7 @@ def test_overlap_is_found_in_every_part():
 
 def test_common_facts_are_kept_and_others_dropped():
     first, second = (
-        replace(part, split="train", reader="json") for part in (FIRST, renamed(SECOND, "s"))
+        replace(dataset, split="train", reader="json") for dataset in (FIRST, renamed(SECOND, "s"))
     )
     assert (join_datasets([first, second]).split, join_datasets([first, second]).reader) == (
         "train",

@@ -20,11 +20,11 @@ def read_back(dataset: Dataset, folder) -> Dataset:
     return load(path)
 
 
-def same(one: Dataset, other: Dataset) -> None:
-    assert one.fingerprint == other.fingerprint
-    assert one.split == other.split
-    assert len(one.passages) == len(other.passages)
-    for a, b in zip(one, other, strict=True):
+def same(dataset: Dataset, expected: Dataset) -> None:
+    assert dataset.fingerprint == expected.fingerprint
+    assert dataset.split == expected.split
+    assert len(dataset.passages) == len(expected.passages)
+    for a, b in zip(dataset, expected, strict=True):
         assert (a.task, a.gold) == (b.task, b.gold)
         assert [(c.text, c.start, c.end) for c in a.candidates] == [
             (c.text, c.start, c.end) for c in b.candidates
@@ -51,7 +51,7 @@ def test_offsets_splits_hidden_gold_and_special_characters_round_trip(tmp_path):
         "p", text, sentences=((0, 19), (20, len(text))), meta={"level": 3, "tags": ["a", "b"]}
     )
     options = (Candidate("One", 0, 3), Candidate("none of these"))
-    asked = [
+    questions = [
         Question(
             "q/1",
             passage,
@@ -63,7 +63,7 @@ def test_offsets_splits_hidden_gold_and_special_characters_round_trip(tmp_path):
         ),
         Question("q 2", passage, "", options, None, Task.SINGLE_CHOICE, {"level": 4}),
     ]
-    dataset = Dataset(asked, "mine", split="dev")
+    dataset = Dataset(questions, "mine", split="dev")
     back = read_back(dataset, tmp_path)
     same(dataset, back)
     assert [q.meta_value("level") for q in back] == [3, 4]

@@ -156,7 +156,7 @@ def test_results_name_the_scorer(write):
     assert evaluation.rows[0].metrics().keys() == {"jsquad_em", "jsquad_f1"}
 
 
-def test_metrics_choose_another(write):
+def test_another_metric_can_be_chosen(write):
     evaluation = evaluate(load(write("ja")), ["random"], metrics="chars_f1")
     assert evaluation.results.primary.name == "chars_f1"
     assert "chars_f1" in evaluation.rows[0].metrics()

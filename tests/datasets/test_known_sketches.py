@@ -65,7 +65,7 @@ def test_the_script_writes_equal_bytes_of_equal_data(tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
-    ("part", "name", "notes"),
+    ("selection", "name", "notes"),
     [
         (slice(None), "race.dev", ()),  # the split itself
         (slice(0, 30), "race.dev", ()),
@@ -73,13 +73,13 @@ def test_the_script_writes_equal_bytes_of_equal_data(tmp_path, capsys):
         (slice(None), "mine", ("20 of 20 passages are in race:dev (sketch)",)),
     ],
 )
-def test_a_check_says_which_published_split_has_the_passages(cache_folder, part, name, notes):
-    made = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=60, seed=3)
-    long = [q for q in made if len(q.passage.text.split()) > 20]
+def test_a_check_says_which_published_split_has_the_passages(cache_folder, selection, name, notes):
+    generated = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=60, seed=3)
+    long = [q for q in generated if len(q.passage.text.split()) > 20]
     passages = list({id(q.passage): q.passage for q in long}.values())[:20]
     questions = [q for q in long if any(q.passage is passage for passage in passages)]
     dataset = Dataset(questions, "race.dev")
     write_sketch(Sketch.of(dataset, "race:dev"), sketch_file("race:dev", cache_folder))
-    asked = replace(dataset, questions=questions[part], name=name)
-    report = check_dataset(asked, header=False, draws=10)
+    examined = replace(dataset, questions=questions[selection], name=name)
+    report = check_dataset(examined, header=False, draws=10)
     assert tuple(note for note in report.notes if "sketch" in note) == notes

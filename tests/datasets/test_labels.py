@@ -47,7 +47,7 @@ def read(tmp_path):
 
 
 def sets(labels: Labels) -> dict[str, set[str]]:
-    return {id_: set(of) for id_, of in labels.of_question.items()}
+    return {id_: set(names) for id_, names in labels.of_question.items()}
 
 
 FORMS = {
@@ -91,7 +91,7 @@ def test_numeric_ids_become_strings(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("content", "where", "field", "found", "expected"),
+    ("content", "where", "field", "reported", "expected"),
     [
         (
             "id,skills\nstory0_0,a\nstory0.1,b\nx,c\n",
@@ -112,11 +112,11 @@ def test_numeric_ids_become_strings(tmp_path):
         ("", None, None, None, "an id and labels"),
     ],
 )
-def test_malformed_label_files(read, tmp_path, content, where, field, found, expected):
+def test_malformed_label_files(read, tmp_path, content, where, field, reported, expected):
     facts = {
         "where": where,
         "field": field,
-        "found": found,
+        "found": reported,
         "expected": re.compile(re.escape(expected)),
     }
     with raises(DataError, source=str(tmp_path / "labels.txt"), **facts):
@@ -141,16 +141,19 @@ def test_labels_of_unknown_questions_can_be_skipped_and_are_counted(read):
 
 
 def test_label_names_are_unique_across_files(read):
-    one = read('id,kind\n"story0,0",a\n', "one.csv")
-    other = read('id,kind\n"story0,0",a\n', "other.csv")
-    check_names(one)
+    first = read('id,kind\n"story0,0",a\n', "one.csv")
+    second = read('id,kind\n"story0,0",a\n', "other.csv")
+    check_names(first)
     with raises(UsageError, field="labels", found="kind") as caught:
-        check_names([*one, *other])
+        check_names([*first, *second])
     assert "one.csv and other.csv" in str(caught.value)
 
 
 def skills(story: str, *numbers: list[int]) -> dict:
-    return {"original_id": story, "annotations": [{"skills": own} for own in numbers]}
+    return {
+        "original_id": story,
+        "annotations": [{"skills": skill_numbers} for skill_numbers in numbers],
+    }
 
 
 def test_released_skills_have_names_and_an_order(read):
@@ -206,12 +209,12 @@ def test_released_race_types_are_checked_against_the_questions(tmp_path):
     (labels,) = read_labels(path, data)
     assert labels.name == "reasoning-type"
     assert sets(labels) == {id_: {"Detail reasoning"} for id_ in ("story1-0", "story1-1")}
-    for row, found, expected in (
+    for row, reported, expected in (
         (race(1, "What was it?"), "'What was it?'", "'What _ is it?'"),
         (race(1, answer="B"), "answer B", "answer A"),
     ):
         path.write_text(row + "\n" + race(2, answer="B"), encoding="utf-8")
-        with raises(DataError, source=str(path), where="line 1", found=found, expected=expected):
+        with raises(DataError, source=str(path), where="line 1", found=reported, expected=expected):
             read_labels(path, data)
 
 
@@ -230,9 +233,12 @@ def test_the_released_skills_of_mctest(shared_data, name, labelled, coreference)
     data = load(shared_data / "mctest" / f"{name}.tsv")
     (skills,) = read_labels(shared_data / "annotations" / "mctest_skills_acl2017.json", data)
     assert len(skills.of_question) == labelled
-    assert sum("coreference resolution" in of for of in skills.of_question.values()) == coreference
+    assert (
+        sum("coreference resolution" in names for names in skills.of_question.values())
+        == coreference
+    )
     (categories,) = read_labels(shared_data / "mctest" / "categories" / name, data)
     assert (
-        sum("who" in of for of in categories.of_question.values())
+        sum("who" in names for names in categories.of_question.values())
         == {"mc160.dev": 17, "mc500.dev": 16}[name]
     )

@@ -58,18 +58,21 @@ def test_every_reader_reads_large_data_alike(form, tmp_path, write):
         usual.notes,
     )
     assert len(large.passages) == len(usual.passages)
-    one, other = encode(usual, "word"), encode(large, "word")
-    assert all((a == b).all() for a, b in zip(one.arrays[:-1], other.arrays[:-1], strict=True))
+    usual_codes, large_codes = encode(usual, "word"), encode(large, "word")
+    assert all(
+        (a == b).all()
+        for a, b in zip(usual_codes.arrays[:-1], large_codes.arrays[:-1], strict=True)
+    )
 
 
 @pytest.fixture
 def store():
     """A store whose texts go to the file."""
     with small_blocks(1):
-        made = TextStore()
-    made.make_passage("first", "two", None, None)
-    assert made.is_open
-    return made
+        text_store = TextStore()
+    text_store.make_passage("first", "two", None, None)
+    assert text_store.is_open
+    return text_store
 
 
 @pytest.mark.parametrize("text", ["", "short", LONG])
@@ -77,13 +80,18 @@ def test_a_stored_passage_is_a_passage(store, text):
     stored = store.make_passage("p", text, ((0, 0),), {"level": 3})
     store.keep_candidates(TextCandidates(["x"]))
     assert isinstance(stored, StoredPassage)
-    for made in (
+    for stored_passage in (
         stored,
         pickle.loads(pickle.dumps(stored)),
         copy.deepcopy(stored),
         replace(stored),
     ):
-        assert (made.id, made.text, made.sentences, made.meta) == (
+        assert (
+            stored_passage.id,
+            stored_passage.text,
+            stored_passage.sentences,
+            stored_passage.meta,
+        ) == (
             "p",
             text,
             ((0, 0),),
@@ -101,13 +109,13 @@ def test_stored_candidates_are_candidates(store, candidates):
     assert isinstance(stored, StoredCandidates)
     assert store.keep_candidates(candidates) is stored
     assert store.keep_candidates(stored) is stored
-    for made in (stored, pickle.loads(pickle.dumps(stored))):
-        assert len(made) == len(candidates)
-        assert [(c.text, c.start, c.end) for c in made] == [
+    for copy_ in (stored, pickle.loads(pickle.dumps(stored))):
+        assert len(copy_) == len(candidates)
+        assert [(c.text, c.start, c.end) for c in copy_] == [
             (c.text, c.start, c.end) for c in candidates
         ]
-        assert list(candidate_texts(made)) == list(candidate_texts(candidates))
-        assert made[-1].text == candidates[-1].text
+        assert list(candidate_texts(copy_)) == list(candidate_texts(candidates))
+        assert copy_[-1].text == candidates[-1].text
 
 
 def test_without_a_temporary_file_texts_stay_in_memory(store, monkeypatch):

@@ -283,14 +283,16 @@ _CHANGES = [
 ]
 
 
-@pytest.mark.parametrize(("which", "change", "where", "field", "found", "expected"), _CHANGES)
-def test_wrong_values(refused, content, which, change, where, field, found, expected):
+@pytest.mark.parametrize(("which", "change", "where", "field", "reported", "expected"), _CHANGES)
+def test_wrong_values_are_refused(
+    refused, content, which, change, where, field, reported, expected
+):
     value = _change(content(which), *change)
-    refused(which, value, where=where, field=field, found=found, expected=_containing(expected))
+    refused(which, value, where=where, field=field, found=reported, expected=_containing(expected))
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "where", "field", "found", "expected"),
+    ("old", "new", "where", "field", "reported", "expected"),
     [
         ("\tblue\t", "\t", "line 1", None, "22", "23, separated by tabs"),
         ("mc160.dev.1\t", "\t", "line 2", "id", None, "the id of the story"),
@@ -312,13 +314,15 @@ def test_wrong_values(refused, content, which, change, where, field, found, expe
         ),
     ],
 )
-def test_wrong_stories(refused, content, old, new, where, field, found, expected):
+def test_wrong_stories_are_refused(refused, content, old, new, where, field, reported, expected):
     text = content("mctest").replace(old, new)
-    refused("mctest", text, where=where, field=field, found=found, expected=_containing(expected))
+    refused(
+        "mctest", text, where=where, field=field, found=reported, expected=_containing(expected)
+    )
 
 
 @pytest.mark.parametrize(
-    ("answers", "where", "field", "found", "expected"),
+    ("answers", "where", "field", "reported", "expected"),
     [
         ("A\tA\tB\tC\n", None, None, "1", "2 lines, one for each story"),
         (
@@ -337,11 +341,11 @@ def test_wrong_stories(refused, content, old, new, where, field, found, expected
         ),
     ],
 )
-def test_wrong_answers(tmp_path, write, answers, where, field, found, expected):
+def test_wrong_answers_are_refused(tmp_path, write, answers, where, field, reported, expected):
     path = write(tmp_path, "mctest")
     file = path.with_suffix(".ans")
     file.write_text(answers, "utf-8")
-    facts = {"where": where, "field": field, "found": found, "expected": _containing(expected)}
+    facts = {"where": where, "field": field, "found": reported, "expected": _containing(expected)}
     with raises(DataError, source=str(file), **facts):
         load(path)
 
@@ -354,7 +358,7 @@ def test_an_empty_file_of_answers(tmp_path, write):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "where", "field", "found", "expected"),
+    ("old", "new", "where", "field", "reported", "expected"),
     [
         ("</text>", "</txt>", "line 4 column 43", None, None, None),
         ("<data>", "<date>", "line 12 column 3", None, None, None),
@@ -412,13 +416,15 @@ def test_an_empty_file_of_answers(tmp_path, write):
         ("<text>", "<text>" + "<i>" * 200, "line 4", None, None, "at most 100 levels"),
     ],
 )
-def test_wrong_xml(refused, content, old, new, where, field, found, expected):
+def test_wrong_xml_is_refused(refused, content, old, new, where, field, reported, expected):
     text = content("mcscript").replace(old, new)
-    refused("mcscript", text, where=where, field=field, found=found, expected=_containing(expected))
+    refused(
+        "mcscript", text, where=where, field=field, found=reported, expected=_containing(expected)
+    )
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "where", "field", "found", "expected"),
+    ("old", "new", "where", "field", "reported", "expected"),
     [
         ('correct="True"', 'correct="yes"', "line 18", "a/@correct", "'yes'", "True or False"),
         ('correct="False"', 'correct="True"', "line 28", "a/@correct", "2", "1"),
@@ -427,22 +433,24 @@ def test_wrong_xml(refused, content, old, new, where, field, found, expected):
         ("</q>", "</p>", re.compile("line 27 column"), None, None, None),
     ],
 )
-def test_wrong_xml_of_quail(refused, content, old, new, where, field, found, expected):
+def test_wrong_xml_of_quail_is_refused(
+    refused, content, old, new, where, field, reported, expected
+):
     text = content("quail").replace(old, new)
     if old == "text_body>":
         text += "<!-- <text_body -->"
-    refused("quail", text, where=where, field=field, found=found, expected=expected)
+    refused("quail", text, where=where, field=field, found=reported, expected=expected)
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "where", "field", "found"),
+    ("old", "new", "where", "field", "reported"),
     [
         (",1\n", ",4\n", "line 2", "label", "'4'"),
         (",Cold .", "", "line 2", None, "7"),
         ("context,question", "context,context", "line 1", None, "'context'"),
     ],
 )
-def test_a_wrong_table_of_cosmos_qa(refused, content, old, new, where, field, found):
+def test_a_wrong_table_of_cosmos_qa_is_refused(refused, content, old, new, where, field, reported):
     text = content("cosmosqa").replace(old, new)
     if "context,context" in text:
         text = (
@@ -450,23 +458,23 @@ def test_a_wrong_table_of_cosmos_qa(refused, content, old, new, where, field, fo
             .replace(",1\n", ",1,x\n")
             .replace(",0\n", ",0,x\n")
         )
-    refused("cosmosqa", text, where=where, field=field, found=found)
+    refused("cosmosqa", text, where=where, field=field, found=reported)
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "where", "found", "expected"),
+    ("old", "new", "where", "reported", "expected"),
     [
         ("\nd\n", "\ne\n", "line 11", "'e'", "a letter from a to d"),
         ("C.Both\n", "", "line 11", "6 before a blank line", "7: the right letter, the passage"),
         ("\n\nd", "\nd", "line 3", "14 before a blank line", "7: the right letter, the passage"),
     ],
 )
-def test_a_wrong_text_of_logiqa(refused, content, old, new, where, found, expected):
+def test_a_wrong_text_of_logiqa_is_refused(refused, content, old, new, where, reported, expected):
     refused(
         "logiqa",
         content("logiqa").replace(old, new),
         where=where,
-        found=found,
+        found=reported,
         expected=_containing(expected),
     )
 
@@ -488,9 +496,11 @@ def test_an_undefined_entity_is_refused_with_and_without_a_document_type(
 
 def test_one_passage_id_has_one_text(refused, content):
     value = content("dream")
-    other = content("dream")[0]
-    other[0] = ["M: Hello."]
-    refused("dream", [*value, other], where="$[1]", found="'12-3'", expected="one text for each id")
+    changed = content("dream")[0]
+    changed[0] = ["M: Hello."]
+    refused(
+        "dream", [*value, changed], where="$[1]", found="'12-3'", expected="one text for each id"
+    )
 
 
 def test_broken_json_is_named_by_line_and_column(json_form, refused, content):

@@ -44,11 +44,13 @@ def test_every_table_is_the_dataset_of_its_rows():
 def test_evaluate_and_its_training_data_take_tables():
     expected = evaluate(SAMPLE, ["sw+d", "lexical"], train=SAMPLE[:8])
     for table in (tables()[name] for name in ("frame", "arrow table", "dataset")):
-        found = evaluate(table, ["sw+d", "lexical"], train=load(table)[:8])
-        assert [row.metrics() for row in found.rows] == [row.metrics() for row in expected.rows]
+        evaluation = evaluate(table, ["sw+d", "lexical"], train=load(table)[:8])
+        assert [row.metrics() for row in evaluation.rows] == [
+            row.metrics() for row in expected.rows
+        ]
     frame = tables()["frame"]
-    found = evaluate(SAMPLE, ["sw+d", "lexical"], train=frame[:8])
-    assert [row.metrics() for row in found.rows] == [row.metrics() for row in expected.rows]
+    evaluation = evaluate(SAMPLE, ["sw+d", "lexical"], train=frame[:8])
+    assert [row.metrics() for row in evaluation.rows] == [row.metrics() for row in expected.rows]
     parts = evaluate(
         SAMPLE, ["sw+d", "lexical"], train=[frame[:4], tables()["dataset"].select(range(4, 8))]
     )
@@ -74,16 +76,16 @@ def test_a_dataset_of_hugging_face_reads_like_its_parquet_file(tmp_path):
     rows = [{**row, "question": f"Did it {i}?", "gold": i % 3, "when": None} for i in range(6)]
     table = datasets.Dataset.from_list(rows, features=features)
     table.to_parquet(str(tmp_path / "rows.parquet"))
-    own, saved = load(table), load(tmp_path / "rows.parquet")
-    assert own[0].candidates[next(iter(own[0].gold))].text == "no"
-    assert [(q.text, q.gold) for q in own] == [(q.text, q.gold) for q in saved]
-    assert [q.meta for q in own] == [q.meta for q in saved]
+    in_memory, saved = load(table), load(tmp_path / "rows.parquet")
+    assert in_memory[0].candidates[next(iter(in_memory[0].gold))].text == "no"
+    assert [(q.text, q.gold) for q in in_memory] == [(q.text, q.gold) for q in saved]
+    assert [q.meta for q in in_memory] == [q.meta for q in saved]
 
 
 def test_a_split_is_chosen_by_name():
     datasets = pytest.importorskip("datasets")
-    whole = datasets.Dataset.from_list(ROWS)
-    splits = datasets.DatasetDict(train=whole, validation=whole.select(range(8)))
+    unsplit = datasets.Dataset.from_list(ROWS)
+    splits = datasets.DatasetDict(train=unsplit, validation=unsplit.select(range(8)))
     dev = load(splits, split="dev")
     assert (len(dev), dev.split, dev.reader) == (8, "validation", "rows")
     with raises(UsageError, field="split", expected="one of train, validation") as caught:
@@ -95,12 +97,12 @@ def test_a_split_is_chosen_by_name():
         load(splits, split="test")
     with raises(UsageError, field="split"):
         evaluate(splits, ["sw"])
-    named = [{**row, "split": "train" if i < 20 else "dev"} for i, row in enumerate(ROWS)]
-    assert len(from_rows(named, split="validation")) == 4
+    split_rows = [{**row, "split": "train" if i < 20 else "dev"} for i, row in enumerate(ROWS)]
+    assert len(from_rows(split_rows, split="validation")) == 4
     assert from_rows(ROWS, split="validation").split == "validation"
 
 
-def test_what_is_refused():
+def test_tables_that_cannot_be_read_are_refused():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(ROWS)
     with raises(DataError, problem=re.compile("one name"), found="'id'"):

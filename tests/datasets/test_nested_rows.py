@@ -438,7 +438,7 @@ def test_files_of_others_are_read_as_plain_python_reads_them(shared_data, file):
         pytest.skip(f"{file} is not in the shared data")
     options, _ = _propose(path)
     data = load(path, **options)
-    found = [
+    reading = [
         (
             question.text,
             question.gold if data.task.has_spans else question.candidates[min(question.gold)].text,
@@ -446,7 +446,7 @@ def test_files_of_others_are_read_as_plain_python_reads_them(shared_data, file):
         )
         for question in data
     ]
-    assert found == _WILD[file](path)
+    assert reading == _WILD[file](path)
     assert all(question.gold for question in data)
 
 
@@ -534,8 +534,8 @@ def test_tables_of_others_are_read_as_plain_python_reads_them(shared_data, file)
         rows = list(csv.reader(lines[1:]))
         expected = [(row[1], row[2 + "ABCD".index(row[6])]) for row in rows]
     data = load(path, **_propose(path)[0])
-    found = [(question.text, question.candidates[min(question.gold)].text) for question in data]
-    assert found == expected
+    reading = [(question.text, question.candidates[min(question.gold)].text) for question in data]
+    assert reading == expected
 
 
 def test_paragraphs_of_options_are_noted(tmp_path):

@@ -32,7 +32,9 @@ def dataset(
 
 def test_story_ids_identify_the_dataset_and_split():
     parts = match_official_parts(dataset("mc160.dev.0", "mc500.test.3", "mc160.dev.1"))
-    assert [(origin, part.name, part.split, len(part)) for origin, part in parts] == [
+    assert [
+        (origin, split_data.name, split_data.split, len(split_data)) for origin, split_data in parts
+    ] == [
         (OfficialPart("MC160", "dev", False), "mc160.dev", "dev", 2),
         (OfficialPart("MC500", "test", None), "mc500.test", "test", 1),
     ]
@@ -40,8 +42,8 @@ def test_story_ids_identify_the_dataset_and_split():
 
 def test_a_single_part_is_the_dataset_itself():
     data = dataset("mc500.dev.0")
-    ((origin, part),) = match_official_parts(data)
-    assert part is data
+    ((origin, matched),) = match_official_parts(data)
+    assert matched is data
     assert origin == OfficialPart("MC500", "dev", False)
 
 
@@ -62,9 +64,13 @@ def test_the_reader_identifies_the_dataset(reader, split, expected):
 
 def test_splits_in_one_source_are_separated():
     train, dev = (dataset(name, reader="race", split=name) for name in ("train", "dev"))
-    questions = [replace(q, meta={"split": part.split}) for part in (train, dev) for q in part]
+    questions = [
+        replace(q, meta={"split": split_data.split})
+        for split_data in (train, dev)
+        for q in split_data
+    ]
     parts = match_official_parts(Dataset(questions, "both", None, "race"))
-    assert [(origin.split, part.name) for origin, part in parts] == [
+    assert [(origin.split, split_data.name) for origin, split_data in parts] == [
         ("train", "race.train"),
         ("dev", "race.dev"),
     ]

@@ -75,10 +75,10 @@ def mentioned() -> Dataset:
     border.
     """
     text = "Mr. J. Smith met Ann Lee. Ann's dog ran to J. Smith and the lake. The lake is cold."
-    found = ["J. Smith", "Ann Lee", "Ann", "lake", "Smith"]
+    names = ["J. Smith", "Ann Lee", "Ann", "lake", "Smith"]
     mentions = [
         Candidate(name, m.start(), m.end())
-        for name in found
+        for name in names
         for m in re.finditer(re.escape(name), text)
     ]
     question = Question(
@@ -120,10 +120,10 @@ def test_function_words_and_others():
         "the The who Whose he's can't who’s don't I'm not",
         "fox 3 Nora's o'clock thirsty",
     )
-    found = [
+    kinds = [
         word for word in f"{function_words} {others}".split() if Settings().is_function_word(word)
     ]
-    assert " ".join(found) == function_words
+    assert " ".join(kinds) == function_words
 
 
 def test_another_list_of_function_words(tmp_path):
@@ -261,7 +261,7 @@ def test_one_passage_has_no_other():
         perturb_dataset(one(), "other-passage")
 
 
-def test_empty_parts():
+def test_removed_texts_are_empty():
     assert copied("no-passage").passage.text == ""
     assert copied("no-passage").text
     only = copied("options-only")
@@ -282,8 +282,8 @@ def test_order_subset_and_seed(name, sample):
     reordered = perturb_dataset(Dataset(list(sample)[::-1]), name, seed=1)
     assert rows_by_id(reordered) == rows_by_id(copy)
     if name != "other-passage":  # which chooses among the passages that there are
-        part = perturb_dataset(sample[4:9], name, seed=1)
-        assert rows_by_id(part).items() <= rows_by_id(copy).items()
+        excerpt = perturb_dataset(sample[4:9], name, seed=1)
+        assert rows_by_id(excerpt).items() <= rows_by_id(copy).items()
     differs = rows_by_id(perturb_dataset(sample, name, seed=2)) != rows_by_id(copy)
     assert differs == PERTURBATIONS[name].draws
     if name != "matching-sentences":
@@ -455,18 +455,18 @@ def test_any_text_gives_copies_that_can_be_read(passage, question, option, data)
 
 def test_scores_are_those_of_the_copies(sample):
     names = ["shuffled-words", "no-question", "other-passage"]
-    found = evaluate_perturbed(sample, ["sw+d", "ir"], names, **FEW)
-    for original in found.originals:
+    evaluation = evaluate_perturbed(sample, ["sw+d", "ir"], names, **FEW)
+    for original in evaluation.originals:
         system = {"sw+d": "sw+d", "ir:passage": "ir"}[original.system]
         assert original.score == evaluate(sample, [system]).rows[0].metrics()["accuracy"]
-    for score in found.scores:
+    for score in evaluation.scores:
         system = {"sw+d": "sw+d", "ir:passage": "ir"}[score.system]
         seeds = range(2 if PERTURBATIONS[score.perturbation].draws else 1)
         copies = [perturb_dataset(sample, score.perturbation, seed=seed) for seed in seeds]
         expected = [evaluate(copy, [system]).rows[0].metrics()["accuracy"] for copy in copies]
         assert score.by_seed == pytest.approx(expected)
         assert score.score == pytest.approx(np.mean(expected))
-        original = next(o.score for o in found.originals if o.system == score.system)
+        original = next(o.score for o in evaluation.originals if o.system == score.system)
         assert score.difference == pytest.approx(score.score - original)
         assert score.interval is not None
         assert score.interval.low <= score.difference + 1e-9
@@ -481,8 +481,8 @@ def test_systems_lose_nothing_that_they_do_not_use(sample):
         "options-only",
         "no-passage",
     ]
-    found = evaluate_perturbed(sample, ["longest", "ir", "surface-lr"], names, cv=3, **FEW)
-    lost = {(score.system, score.perturbation): score for score in found.scores}
+    evaluation = evaluate_perturbed(sample, ["longest", "ir", "surface-lr"], names, cv=3, **FEW)
+    lost = {(score.system, score.perturbation): score for score in evaluation.scores}
     for name in names:  # the longest option is the longest option
         assert lost["longest", name].difference == 0
         low, high = lost["longest", name].interval  # few questions: others could differ
@@ -500,11 +500,13 @@ def test_all_default_solvers_take_all_copies(task):
     from classic_rc.solvers.registry import DEFAULT_SOLVERS
 
     dataset = sample_of(task)
-    found = evaluate_perturbed(dataset, list(DEFAULT_SOLVERS[Task(task)]), intervals=20, seeds=1)
-    assert set(found.left_out) == set(PERTURBATIONS) - set(applying(task))
-    measured = {(score.system, score.perturbation) for score in found.scores}
-    failed = {name for name in found.errors if " on " in name}
-    assert len(measured) + len(failed) == len(found.originals) * len(applying(task))
+    evaluation = evaluate_perturbed(
+        dataset, list(DEFAULT_SOLVERS[Task(task)]), intervals=20, seeds=1
+    )
+    assert set(evaluation.left_out) == set(PERTURBATIONS) - set(applying(task))
+    measured = {(score.system, score.perturbation) for score in evaluation.scores}
+    failed = {name for name in evaluation.errors if " on " in name}
+    assert len(measured) + len(failed) == len(evaluation.originals) * len(applying(task))
     # a model of texts without words
     assert failed <= {"ngram-lm on no-passage", "ngram-lm on options-only"}
 
@@ -522,52 +524,55 @@ def test_learners_keep_what_they_learned_from_the_original(simulated, leaks):
 
 
 def test_systems_that_learned_from_questions_have_both_values(sample):
-    train, left = replace(sample[:12], name="train"), np.arange(len(sample)) >= 12
+    train, uncopied = replace(sample[:12], name="train"), np.arange(len(sample)) >= 12
     names, systems = ["no-question", "shuffled-words"], ["sw+d", "surface-lr"]
-    found = evaluate_perturbed(sample, systems, names, train=train, **FEW)
-    originals = {of.system: of.score for of in found.originals}
-    assert {*originals} == {name + part for name in systems for part in ("", ", without copies")}
+    evaluation = evaluate_perturbed(sample, systems, names, train=train, **FEW)
+    originals = {system_score.system: system_score.score for system_score in evaluation.originals}
+    assert {*originals} == {
+        name + suffix for name in systems for suffix in ("", ", without copies")
+    }
     for row in evaluate(sample, systems, train=train).rows:
         assert originals[row.name] == row.metrics()["accuracy"]
-        assert originals[f"{row.name}, without copies"] == row.metrics(left)["accuracy"]
+        assert originals[f"{row.name}, without copies"] == row.metrics(uncopied)["accuracy"]
     copy = perturb_dataset(sample, "no-question")
     (expected,) = evaluate(copy, ["sw+d"]).rows
     (score,) = (
-        of
-        for of in found.scores
-        if (of.system, of.perturbation) == ("sw+d, without copies", "no-question")
+        system_score
+        for system_score in evaluation.scores
+        if (system_score.system, system_score.perturbation)
+        == ("sw+d, without copies", "no-question")
     )
-    assert score.score == pytest.approx(expected.metrics(left)["accuracy"])
-    assert any("without copies: only" in note for note in perturbation_table(found).notes)
+    assert score.score == pytest.approx(expected.metrics(uncopied)["accuracy"])
+    assert any("without copies: only" in note for note in perturbation_table(evaluation).notes)
     apart = evaluate_perturbed(sample, ["surface-lr"], names[:1], cv=3, **FEW)
-    assert not any("without copies" in of.system for of in apart.originals)
+    assert not any("without copies" in system_score.system for system_score in apart.originals)
 
 
 def test_training_data_is_not_perturbed(simulated):
     dataset, train = simulated(Task.SINGLE_CHOICE, 2), simulated(Task.SINGLE_CHOICE, 3)
     train = Dataset([replace(q, id=f"t{q.id}", passage=q.passage) for q in train], "train")
     name = "no-function-words"
-    found = evaluate_perturbed(dataset, ["surface-lr"], [name], train=train, **FEW)
+    evaluation = evaluate_perturbed(dataset, ["surface-lr"], [name], train=train, **FEW)
     copy = perturb_dataset(dataset, name)
     assert (
-        found.scores[0].score
+        evaluation.scores[0].score
         == evaluate(copy, ["surface-lr"], train=train).rows[0].metrics()["accuracy"]
     )
 
 
 def test_thresholds_are_those_of_the_original():
     dataset = load("sample:multiple-answer")
-    found = evaluate_perturbed(dataset, ["sw+d"], ["no-passage"], **FEW)
-    assert found.originals[0].tuned_on == "cv5"
-    assert found.scores[0].score == 0  # all scores are 0 and below every threshold
-    assert "tuned thresholds are the original's" in " ".join(perturbation_table(found).notes)
+    evaluation = evaluate_perturbed(dataset, ["sw+d"], ["no-passage"], **FEW)
+    assert evaluation.originals[0].tuned_on == "cv5"
+    assert evaluation.scores[0].score == 0  # all scores are 0 and below every threshold
+    assert "tuned thresholds are the original's" in " ".join(perturbation_table(evaluation).notes)
 
 
 def test_folds_are_those_of_the_original(sample):
     # Without passages each question would be a group by itself, and questions of one passage in
     # different folds.
-    found = evaluate_perturbed(sample, ["surface-lr"], ["options-only"], cv=3, **FEW)
-    assert not found.errors
+    evaluation = evaluate_perturbed(sample, ["surface-lr"], ["options-only"], cv=3, **FEW)
+    assert not evaluation.errors
     original, copy = (
         FoldPlan(3).groups(data).numbers
         for data in (sample, perturb_dataset(sample, "options-only"))
@@ -584,9 +589,11 @@ def test_files_of_predictions_answer_the_original_only(content, sample, tmp_path
         for i in range(4)
     ]
     answers.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    found = evaluate_perturbed(sample, {"mine": str(answers), "sw": "sw"}, ["no-question"], **FEW)
-    assert [original.system for original in found.originals] == ["sw"]
-    assert found.errors["mine"].field == "systems"
+    evaluation = evaluate_perturbed(
+        sample, {"mine": str(answers), "sw": "sw"}, ["no-question"], **FEW
+    )
+    assert [original.system for original in evaluation.originals] == ["sw"]
+    assert evaluation.errors["mine"].field == "systems"
     with raises(UsageError, field="systems"):
         evaluate_perturbed(sample, {"mine": str(answers)}, ["no-question"], **FEW)
 
@@ -630,9 +637,8 @@ def test_a_row_for_each_option_if_several_may_be_right():
     dataset = load("sample:multiple-answer")
     rows = [json.loads(line) for line in harness_rows(dataset).splitlines()]
     assert len(rows) == sum(len(q.candidates) for q in dataset)
-    assert [row["label"] for row in rows] == [
-        int(i in (q.gold or ())) for q in dataset for i in range(len(q.candidates))
-    ]
+    is_gold = [i in (q.gold or ()) for q in dataset for i in range(len(q.candidates))]
+    assert [row["label"] for row in rows] == [int(gold) for gold in is_gold]
     task = parse_yaml(harness_yaml(dataset, "several", "rows.jsonl"))
     assert task["doc_to_choice"] == ["no", "yes"]
 
@@ -661,7 +667,7 @@ def parse_yaml(text: str) -> dict:
 # Real data
 
 
-def test_record(shared_data):
+def test_copies_of_record_keep_offsets_and_gold(shared_data):
     dataset = load(shared_data / "record" / "record_explorer_123.json")
     for name in applying("cloze"):
         copy = perturb_dataset(dataset, name)
@@ -685,12 +691,12 @@ def test_no_places_of_the_original_in_copies(shared_data):
     assert all(text in q.passage.text for q in spans for text in q.gold_texts)
 
 
-def test_mc500(shared_data):
+def test_mc500_needs_its_questions_but_not_their_word_order(shared_data):
     dataset = load(shared_data / "mctest" / "mc500.dev.tsv")
-    found = evaluate_perturbed(
+    evaluation = evaluate_perturbed(
         dataset, ["sw+d"], ["shuffled-question", "no-question", "shuffled-words"]
     )
-    lost = {score.perturbation: score for score in found.scores}
+    lost = {score.perturbation: score for score in evaluation.scores}
     assert lost["shuffled-question"].difference == 0
     assert lost["no-question"].interval is not None
     assert lost["no-question"].interval.high < -0.1
@@ -717,9 +723,9 @@ def test_a_list_of_another_language_changes_nothing_and_says_so():
 
 
 def test_what_the_data_do_not_allow_is_left_out_unless_it_is_named():
-    found = evaluate_perturbed(one(), ["sw"], **FEW)
-    assert "other-passage" in found.left_out
-    assert {score.perturbation for score in found.scores} == set(PERTURBATIONS) - {
+    evaluation = evaluate_perturbed(one(), ["sw"], **FEW)
+    assert "other-passage" in evaluation.left_out
+    assert {score.perturbation for score in evaluation.scores} == set(PERTURBATIONS) - {
         "other-passage",
         "no-blanks",
     }

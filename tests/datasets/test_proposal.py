@@ -195,7 +195,7 @@ def test_each_column_has_up_to_three_values(tmp_path):
     assert re.fullmatch(rf"rows with {columns}, no \(nothing\)", error.found)
 
 
-def test_an_unknown_table(tmp_path):
+def test_an_unknown_table_gets_proposed_fields(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("story,ask,A,B,answer\nOnce.,Who?,x,y,B\n", "utf-8")
     error, options = _propose(path)

@@ -84,10 +84,10 @@ def test_mctest_folder(tmp_path, write):
         path = tmp_path / f"{name}.tsv"
         path.write_text(path.read_text("utf-8").replace("mc160.dev", name), "utf-8")
     assert load(tmp_path, subset="mc500", split="dev").name == "mc500.dev"
-    both = load(tmp_path, subset="mc160")
-    assert (both.name, both.split, len(both)) == ("mc160", None, 16)
-    assert [q.meta["split"] for q in both] == ["dev"] * 8 + ["train"] * 8
-    assert both.notes == ("other files skipped (mc500.dev.ans): 1",)
+    dataset = load(tmp_path, subset="mc160")
+    assert (dataset.name, dataset.split, len(dataset)) == ("mc160", None, 16)
+    assert [q.meta["split"] for q in dataset] == ["dev"] * 8 + ["train"] * 8
+    assert dataset.notes == ("other files skipped (mc500.dev.ans): 1",)
     with raises(
         DataError, source=str(tmp_path), field="subset", found="mc160, mc500", expected="'mc700'"
     ):
@@ -196,13 +196,13 @@ def test_c3_is_not_dream(small, tmp_path, write):
         ("d-m1-4-0", {0}, "mixed"),
     ]
     assert dataset[0].passage.text == "男：我们走路吗?\n女：我想开车去。"
-    own = load(write(tmp_path, "c3", name="talks.json"))
-    assert [q.id for q in own] == ["12-3-0", "m1-4-0"]
+    detected = load(write(tmp_path, "c3", name="talks.json"))
+    assert [q.id for q in detected] == ["12-3-0", "m1-4-0"]
 
 
 def test_the_parts_of_c3_are_read_together_or_alone(tmp_path, write):
-    for part in "dm":
-        write(tmp_path, "c3", name=f"c3-{part}-dev.json")
+    for letter in "dm":
+        write(tmp_path, "c3", name=f"c3-{letter}-dev.json")
     write(tmp_path, "c3", name="c3-d-train.json")
     assert len(load(tmp_path, split="dev")) == 4
     assert [q.id[0] for q in load(tmp_path, split="dev", subset="m")] == ["m", "m"]
@@ -278,9 +278,9 @@ def test_rows_of_logiqa(small):
         {"context": context, "query": question, "options": options, "correct_option": 1},
         {"context": context, "question": question, "options": options, "label": "b"},
     ):
-        (found,) = from_rows([row])
-        assert (found.gold, found.text) == (text.gold, text.text)
-        assert [c.text for c in found.candidates] == [c.text for c in text.candidates]
+        (read,) = from_rows([row])
+        assert (read.gold, read.text) == (text.gold, text.text)
+        assert [c.text for c in read.candidates] == [c.text for c in text.candidates]
 
 
 def test_logiqa_2(small, tmp_path, write, content):
@@ -344,15 +344,15 @@ def test_belebele(small, tmp_path, write, content):
     write(tmp_path / "all", "belebele")
     write(tmp_path / "all", "belebele", german, name="deu_Latn.jsonl")
     assert [q.id for q in load(tmp_path / "all")] == ["deu_Latn-0", "eng_Latn-0"]
-    (one,) = (part := load(tmp_path / "all", subset="deu_Latn"))
-    assert (part.name, one.gold) == ("belebele.deu_Latn", {0})
+    (question,) = (subset := load(tmp_path / "all", subset="deu_Latn"))
+    assert (subset.name, question.gold) == ("belebele.deu_Latn", {0})
 
 
 def test_rows_of_the_hub_equal_the_files(small, content):
     for form in ("quail-line", "boolq", "belebele", "logiqa2"):
         original = small(form)
-        (found,) = from_rows([content(form)])
-        assert (found.text, found.gold, found.meta) == (
+        (question,) = from_rows([content(form)])
+        assert (question.text, question.gold, question.meta) == (
             original[0].text,
             original[0].gold,
             original[0].meta,
@@ -456,9 +456,9 @@ def test_every_reader_reads_every_encoding(form, tmp_path, write):
         codecs.BOM_UTF16_BE + text.replace("\n", "\r\n").encode("utf-16-be"),
     ):
         path.write_bytes(data)
-        other = load(path)
-        assert other.fingerprint == plain.fingerprint
-        assert other.sources[0].sha256 != plain.sources[0].sha256
+        reencoded = load(path)
+        assert reencoded.fingerprint == plain.fingerprint
+        assert reencoded.sources[0].sha256 != plain.sources[0].sha256
 
 
 def test_every_reader_refuses_invalid_bytes(form, tmp_path, write):

@@ -50,7 +50,7 @@ def test_only_the_readers_that_are_used_are_imported(code, expected):
     assert imported(code) == expected
 
 
-def test_sample_names():
+def test_sample_names_stand_for_one_dataset_a_task():
     names = expand_sample_names("sample")
     assert [load(name).task for name in names] == [
         Task.SINGLE_CHOICE,
@@ -70,7 +70,7 @@ def test_sample_names():
         load("sample:cloze", gold_as="letter")
 
 
-def test_a_missing_path(tmp_path):
+def test_a_missing_path_is_refused_with_the_nearest_name(tmp_path):
     (tmp_path / "mc500.dev.tsv").write_text("x", "utf-8")
     path = tmp_path / "mc500dev.tsv"
     with raises(DataError, source=str(path), hint=re.compile(r"mc500\.dev\.tsv\?$")) as caught:
@@ -91,7 +91,7 @@ def test_a_file_that_cannot_be_read(tmp_path, write):
         load(path)
 
 
-def test_readers_by_name(tmp_path, write):
+def test_readers_are_chosen_by_name(tmp_path, write):
     path = write(tmp_path, "squad")
     assert load(path, reader="squad").fingerprint == load(path, READERS["squad"]).fingerprint
     with raises(UsageError, field="reader", found="sqad", expected=re.compile("^squad")):
@@ -128,12 +128,12 @@ def _one(path, row):
 
 def test_data_to_learn_from_is_read_in_its_own_format(tmp_path):
     reading = {"fields": _FIELDS, "gold_as": "letter"}
-    own, mine = _one(tmp_path / "own.jsonl", _OWN), _one(tmp_path / "mine.jsonl", _MINE)
+    own_data, mine = _one(tmp_path / "own.jsonl", _OWN), _one(tmp_path / "mine.jsonl", _MINE)
     data = [
         read_to_learn(path, options)
         for path, options in (
-            (own, reading),
-            (own, {"gold_as": "index0"}),
+            (own_data, reading),
+            (own_data, {"gold_as": "index0"}),
             (mine, reading),
             (f"{mine},fields={_FIELDS}", {}),
             (f"{mine},fields={_FIELDS}", {"fields": "passage=a,question=b"}),

@@ -57,7 +57,7 @@ _FIELDS = "passage=context,question=q.text,candidates=choices,gold=label"
         (_BASE | {"task": "multi-span"}, Task.MULTI_SPAN, None),
     ],
 )
-def test_our_schema(row, task, gold):
+def test_rows_of_our_schema_have_their_task_and_gold(row, task, gold):
     (question,) = from_rows([row])
     assert (question.task, question.gold) == (task, gold)
 
@@ -69,7 +69,7 @@ def test_hidden_gold_takes_the_task_of_the_other_rows():
 
 
 @pytest.mark.parametrize(
-    ("rows", "where", "field", "found", "expected"),
+    ("rows", "where", "field", "reported", "expected"),
     [
         (
             [_CHOICES | {"gold": "Ann", "question": "@placeholder sang"}],
@@ -129,11 +129,11 @@ def test_hidden_gold_takes_the_task_of_the_other_rows():
         ),
     ],
 )
-def test_malformed_rows(rows, where, field, found, expected):
+def test_malformed_rows(rows, where, field, reported, expected):
     facts = {
         "where": where,
         "field": field,
-        "found": found,
+        "found": reported,
         "expected": re.compile(re.escape(expected)),
     }
     with raises(DataError, source="rows", **facts):
@@ -141,8 +141,8 @@ def test_malformed_rows(rows, where, field, found, expected):
 
 
 def test_equal_texts_share_one_passage():
-    other = _CHOICES | {"passage": "Eve slept.", "gold": 0}
-    dataset = from_rows([_CHOICES | {"gold": 0}, other, _CHOICES | {"gold": 1}])
+    second_row = _CHOICES | {"passage": "Eve slept.", "gold": 0}
+    dataset = from_rows([_CHOICES | {"gold": 0}, second_row, _CHOICES | {"gold": 1}])
     assert dataset[0].passage is dataset[2].passage
     assert [q.passage.id for q in dataset] == ["passage-1", "passage-2", "passage-1"]
     assert [q.id for q in dataset] == ["row-0", "row-1", "row-2"]
@@ -188,7 +188,7 @@ def test_other_keys_become_meta():
         ("gone+away", None),
     ],
 )
-def test_paths(path, value):
+def test_paths_find_nested_values(path, value):
     row = {
         "a": {"b": 1},
         "c": ["x"],
@@ -196,12 +196,12 @@ def test_paths(path, value):
         "e": {"text": ["s", "t"]},
         "x.y": 2,
     }
-    found = find_value(Node(row, "f"), path)
-    assert (found.value if found else None) == value
+    node = find_value(Node(row, "f"), path)
+    assert (node.value if node else None) == value
 
 
 @pytest.mark.parametrize(
-    ("fields", "field", "found", "expected"),
+    ("fields", "field", "reported", "expected"),
     [
         ("pasage=a,question=b", "field", "pasage", "passage, passage_id"),
         ("passage=a", "fields", "passage=a", "a path for question"),
@@ -211,8 +211,8 @@ def test_paths(path, value):
         ({"passage": "a"}, "fields", "passage=a", "a path for question"),
     ],
 )
-def test_wrong_fields(fields, field, found, expected):
-    with raises(UsageError, field=field, found=found, expected=expected):
+def test_wrong_fields_are_refused(fields, field, reported, expected):
+    with raises(UsageError, field=field, found=reported, expected=expected):
         parse_fields(fields)
 
 
@@ -261,7 +261,7 @@ def test_the_task_can_be_set_in_fields():
         ([0, 0, 0], "flags", set()),
     ],
 )
-def test_codings(gold, coding, right):
+def test_gold_is_decoded_as_its_coding_says(gold, coding, right):
     assert decode(gold, _CHOICES["candidates"], coding) == right
     (question,) = from_rows([_FOREIGN | {"label": gold}], fields=_FIELDS, gold_as=coding)
     assert question.gold == right
@@ -269,7 +269,7 @@ def test_codings(gold, coding, right):
 
 
 @pytest.mark.parametrize(
-    ("gold", "coding", "found", "expected"),
+    ("gold", "coding", "reported", "expected"),
     [
         (3, "index0", "the number 3", "an index from 0 to 2"),
         (0, "index1", "the number 0", "an index from 1 to 3"),
@@ -285,13 +285,13 @@ def test_codings(gold, coding, right):
         ([1, 1], "index0", "a list of 2 with a repeated candidate", "each right candidate once"),
     ],
 )
-def test_gold_that_does_not_fit_its_coding(gold, coding, found, expected):
-    with raises(DataError, where="row 0", field="gold", found=found, expected=expected):
+def test_gold_that_does_not_fit_its_coding(gold, coding, reported, expected):
+    with raises(DataError, where="row 0", field="gold", found=reported, expected=expected):
         from_rows([_FOREIGN | {"label": gold}], fields=_FIELDS, gold_as=coding)
 
 
 @pytest.mark.parametrize(
-    ("choices", "gold", "named"),
+    ("choices", "gold", "codings"),
     [
         (["Bob", "Ann"], 1, ["index0", "index1"]),
         (["Bob", "Ann"], "1", ["index0", "index1"]),
@@ -300,10 +300,10 @@ def test_gold_that_does_not_fit_its_coding(gold, coding, found, expected):
         (["Bob", "Ann"], [1, 0], ["index0", "flags"]),
     ],
 )
-def test_an_ambiguous_coding_is_refused_with_all_candidates(choices, gold, named):
+def test_an_ambiguous_coding_is_refused_with_all_candidates(choices, gold, codings):
     with raises(DataError, where="row 0", field="gold", problem=re.compile("ambiguous")) as caught:
         from_rows([_FOREIGN | {"choices": choices, "label": gold}], fields=_FIELDS)
-    assert re.findall(r"--gold-as (\w+)", caught.value.hint) == named
+    assert re.findall(r"--gold-as (\w+)", caught.value.hint) == codings
 
 
 @pytest.mark.parametrize(
@@ -412,7 +412,7 @@ def test_a_passage_of_several_texts_has_a_line_for_each():
         "gold": 1,
     }
     fields = "question=question,candidates=options,gold=gold"
-    (one,) = from_rows([row], fields=f"passage=talk,{fields}", gold_as="index0")
-    assert one.passage.text == "A: Hi.\nB: Ho."
+    (question,) = from_rows([row], fields=f"passage=talk,{fields}", gold_as="index0")
+    assert question.passage.text == "A: Hi.\nB: Ho."
     (two,) = from_rows([row], fields=f"passage=talk+end,{fields}", gold_as="index0")
     assert two.passage.text == "A: Hi.\nB: Ho.\nBye."

@@ -48,10 +48,14 @@ def every_row() -> list[Row]:
 
 @pytest.mark.parametrize("task", COUNTS)
 def test_counts_and_keys(task):
-    found = rows(task)
-    candidates = sum(len(row.get("candidates", [])) for row in found)
-    assert (len({row["passage_id"] for row in found}), len(found), candidates) == COUNTS[task]
-    for row in found:
+    sample_rows = rows(task)
+    candidates = sum(len(row.get("candidates", [])) for row in sample_rows)
+    assert (
+        len({row["passage_id"] for row in sample_rows}),
+        len(sample_rows),
+        candidates,
+    ) == COUNTS[task]
+    for row in sample_rows:
         assert row["task"] == task
         assert list(row) == [key for key in KEYS if key in row]
         assert row["meta"]["type"] in ("one", "multiple")
@@ -90,23 +94,23 @@ def test_a_passage_is_the_same_in_all_its_questions_and_80_to_220_words_long():
 
 
 def test_single_choice_gold_is_balanced_over_letters_and_questions_over_levels_and_types():
-    found = rows("single-choice")
-    assert Counter(row["gold"] for row in found) == {0: 6, 1: 6, 2: 6, 3: 6}
-    assert all(len(set(row["candidates"])) == 4 for row in found)
-    assert Counter(row["meta"]["level"] for row in found) == {"middle": 16, "high": 8}
-    assert Counter(row["meta"]["type"] for row in found) == {"one": 11, "multiple": 13}
+    sample_rows = rows("single-choice")
+    assert Counter(row["gold"] for row in sample_rows) == {0: 6, 1: 6, 2: 6, 3: 6}
+    assert all(len(set(row["candidates"])) == 4 for row in sample_rows)
+    assert Counter(row["meta"]["level"] for row in sample_rows) == {"middle": 16, "high": 8}
+    assert Counter(row["meta"]["type"] for row in sample_rows) == {"one": 11, "multiple": 13}
 
 
 def test_multiple_answer_gold_indexes_options_and_has_both_extremes():
-    found = rows("multiple-answer")
-    for row in found:
+    sample_rows = rows("multiple-answer")
+    for row in sample_rows:
         assert 3 <= len(set(row["candidates"])) == len(row["candidates"]) <= 7
         assert row["gold"] == sorted(set(row["gold"]))
         assert set(row["gold"]) <= set(range(len(row["candidates"])))
-    shares = [len(row["gold"]) / len(row["candidates"]) for row in found]
+    shares = [len(row["gold"]) / len(row["candidates"]) for row in sample_rows]
     assert shares.count(0) == 1
     assert shares.count(1) == 1
-    assert sum(len(row["gold"]) for row in found) == 35
+    assert sum(len(row["gold"]) for row in sample_rows) == 35
 
 
 def test_sentence_marks_cover_the_passage_and_hold_the_sentences_used():
@@ -122,8 +126,8 @@ def test_sentence_marks_cover_the_passage_and_hold_the_sentences_used():
 
 
 def test_cloze_candidates_are_mentions_and_gold_is_among_them():
-    found = rows("cloze")
-    for row in found:
+    sample_rows = rows("cloze")
+    for row in sample_rows:
         for candidate in row["candidates"]:
             assert row["passage"][candidate["start"] : candidate["end"]] == candidate["text"]
         ends = [0] + [candidate["end"] for candidate in row["candidates"]]
@@ -135,17 +139,17 @@ def test_cloze_candidates_are_mentions_and_gold_is_among_them():
         assert PLACEHOLDER not in row["passage"]
         assert set(row["gold"]) <= {candidate["text"] for candidate in row["candidates"]}
         assert row["gold"]
-    mentions = Counter(candidate["text"] for candidate in found[0]["candidates"])
+    mentions = Counter(candidate["text"] for candidate in sample_rows[0]["candidates"])
     assert max(mentions.values()) > 1, "repeated mentions are kept"
-    assert any(len(row["gold"]) > 1 for row in found)
+    assert any(len(row["gold"]) > 1 for row in sample_rows)
 
 
 def test_span_gold_occurs_in_the_passage_and_needs_no_candidates():
-    found = rows("multi-span")
-    for row in found:
+    sample_rows = rows("multi-span")
+    for row in sample_rows:
         assert "candidates" not in row
         assert all(re.search(rf"\b{re.escape(text)}\b", row["passage"]) for text in row["gold"])
-    assert Counter(len(row["gold"]) for row in found) == {1: 4, 2: 4, 3: 1}
+    assert Counter(len(row["gold"]) for row in sample_rows) == {1: 4, 2: 4, 3: 1}
 
 
 def gold_of(row: Row) -> frozenset[int] | tuple[str, ...]:
@@ -191,9 +195,9 @@ def test_the_other_layouts_hold_the_same_questions(path, task, passages):
         for row in rows(task)
         if row["passage_id"] in passages
     }
-    found = [
+    contents = [
         content(q.passage.text, q.text, [c.text for c in q.candidates], q.gold)
         for q in load(DATA / path)
     ]
-    assert len(found) == len(expected)
-    assert set(found) == expected
+    assert len(contents) == len(expected)
+    assert set(contents) == expected

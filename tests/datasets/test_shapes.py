@@ -21,7 +21,7 @@ NAMES = "Ann Bob Carla Dmitri Eva Farid Gina Hugo Ines Jonas Kofi Lena".split()
 LETTERS = "ABCDEFGHIJ"
 
 
-def make_questions(n=12, k=4, several=False):
+def make_questions(n=12, k=4, multiple=False):
     """Return (passage, question, options, set of gold); the first and the last option are right
     somewhere.
     """
@@ -30,7 +30,7 @@ def make_questions(n=12, k=4, several=False):
         options = rng.sample(NAMES, k)
         gold = (
             set(rng.sample(range(k), rng.randint(1, k - 1)))
-            if several
+            if multiple
             else {(0, k - 1, *range(k))[i % (k + 2)]}
         )
         story = f"Story {i}: " + " ".join(
@@ -64,8 +64,8 @@ def first(gold):
     return next(iter(gold))
 
 
-def letter(key="answer", of=LETTERS):
-    return lambda options, gold: {key: of[first(gold)]}
+def letter(key="answer", letters=LETTERS):
+    return lambda options, gold: {key: letters[first(gold)]}
 
 
 def index(key="answer", start=0, form=int):
@@ -87,7 +87,7 @@ AS_LIST = lambda options: {"options": options}  # noqa: E731
 
 ONE = make_questions()
 TEN = make_questions(k=10)
-SEVERAL = make_questions(several=True)
+SEVERAL = make_questions(multiple=True)
 
 SHAPES = {
     "option1..option10": (TEN, table, columns([f"option{i}" for i in range(1, 11)]), letter()),
@@ -227,9 +227,8 @@ def test_a_column_of_its_own_for_the_right_answer_gives_no_place_away(tmp_path, 
             }
         )
     dataset = read_pasted(write(tmp_path, table(rows)))
-    assert [q.candidates[first(q.gold)].text for q in dataset] == [
-        o[first(g)] for _, _, o, g in ONE
-    ]
+    gold_texts = [options[first(gold)] for _, _, options, gold in ONE]
+    assert [q.candidates[first(q.gold)].text for q in dataset] == gold_texts
     assert [[c.text for c in q.candidates] for q in dataset] == [sorted(o) for _, _, o, _ in ONE]
     assert len({first(q.gold) for q in dataset}) > 1
     assert any("alphabetical" in note for note in dataset.notes)
@@ -261,9 +260,8 @@ def test_a_label_of_minus_one_is_hidden_gold(tmp_path):
     for row in rows[::3]:
         row["label"] = -1
     dataset = read_pasted(write(tmp_path, lines(rows)))
-    assert [q.gold for q in dataset] == [
-        None if i % 3 == 0 else frozenset(g) for i, (*_, g) in enumerate(ONE)
-    ]
+    expected = [None if i % 3 == 0 else frozenset(g) for i, (*_, g) in enumerate(ONE)]
+    assert [q.gold for q in dataset] == expected
     assert any("-1" in note and "hidden" in note and note.endswith("4") for note in dataset.notes)
 
 

@@ -46,8 +46,8 @@ def test_every_defect_is_kept_with_its_place(damaged):
     dataset = load(damaged, skip="bad")
     assert [question.id for question in dataset] == ["a", "f", "h", "a (2)"]
     assert [(error.found, error.expected) for error in dataset.log.repaired] == [("a", "a (2)")]
-    found = [(error.line, error.question, error.kind) for error in dataset.log.left_out]
-    assert sorted(found) == [
+    places = [(error.line, error.question, error.kind) for error in dataset.log.left_out]
+    assert sorted(places) == [
         (2, None, "not valid JSON"),
         (3, "c", "gold is not among the candidates"),
         (4, "d", "missing (passage)"),
@@ -226,7 +226,7 @@ def test_rows_of_another_task_are_left_out():
     assert [error.kind for error in dataset.log.left_out] == ["the rows have different tasks"]
 
 
-def test_labelled_only(tmp_path):
+def test_unlabelled_questions_can_be_left_out(tmp_path):
     rows = [_ROW | {"id": f"q{i}", "gold": 0 if i % 2 else None} for i in range(10)]
     path = _write_lines(tmp_path / "a.jsonl", rows)
     dataset = load(path, skip="unlabelled")

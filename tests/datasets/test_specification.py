@@ -39,7 +39,7 @@ def test_a_path_that_exists_wins(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("text", "found", "problem"),
+    ("text", "reported", "problem"),
     [
         ("a,splt=dev", "splt", "did you mean 'split'"),
         ("a,x=1", "x", ", ".join(sorted(DATA_SETTINGS))),
@@ -51,10 +51,10 @@ def test_a_path_that_exists_wins(tmp_path, monkeypatch):
         ("a,spans=" + "9" * 5000, None, "expected a number of tokens"),
     ],
 )
-def test_what_is_wrong_is_refused(text, found, problem):
+def test_what_is_wrong_is_refused(text, reported, problem):
     with pytest.raises(UsageError, match=re.escape(problem)) as error:
         parse_data(text)
-    assert error.value.found == (found or text)
+    assert error.value.found == (reported or text)
 
 
 def test_keywords_and_settings_exclude_each_other():

@@ -68,7 +68,7 @@ def common(*datasets, analyzer="whitespace"):
     return table, {row.statistic.label: row.measures for row in table.rows}
 
 
-def test_the_common_table():
+def test_the_common_table_counts_texts_and_tokens():
     table, rows = common(DATA)
     assert table.columns == ("mine",)
     assert [rows[name][0].value for name in ("passages", "questions", "candidates")] == [2, 4, 7]
@@ -85,8 +85,8 @@ def test_the_common_table():
 
 
 def test_parts_of_one_dataset_are_pooled_over_texts_not_over_parts():
-    other = Dataset([replace(QUESTIONS[2], id="5")], "other", "train")
-    table, rows = common(DATA, other)
+    train = Dataset([replace(QUESTIONS[2], id="5")], "other", "train")
+    table, rows = common(DATA, train)
     assert table.columns == ("mine", "other", "all")
     assert [measure.value for measure in rows["tokens a question"]] == [2.25, 2.0, 2.2]
     assert [measure.value for measure in rows["questions"]] == [4, 1, 5]
@@ -148,7 +148,7 @@ def test_record_counts_mentions_once_a_passage():
     assert measured(record_entities) == [3, 1]
 
 
-def test_measures():
+def test_measures_have_mean_spread_and_quartiles():
     values = MeasuredValues(np.array([1, 2, 3, 6]))
     assert (values.value, values.spread) == (3.0, pytest.approx(math.sqrt(3.5)))
     assert values.to_dict() == {
@@ -189,14 +189,14 @@ def test_multirc_table_2(shared_data):
     rows = measure_paper(
         PAPERS["MultiRC"], [load(shared_data / "multirc" / file) for file in files]
     )
-    shown = {
+    printed = {
         label: (round(cells["all"][0].value, 2), round(cells["all"][0].spread, 2))
         for label, cells in rows.items()
     }
-    assert shown["tokens a paragraph"] == (262.16, 91.47)
-    assert shown["sentences a paragraph"] == (14.39, 4.01)
-    assert shown["sentences used"] == (2.33, 0.59)
-    assert shown["distance between them"] == (2.02, 2.18)
+    assert printed["tokens a paragraph"] == (262.16, 91.47)
+    assert printed["sentences a paragraph"] == (14.39, 4.01)
+    assert printed["sentences used"] == (2.33, 0.59)
+    assert printed["distance between them"] == (2.02, 2.18)
     for label in (
         "tokens a paragraph",
         "sentences a paragraph",
@@ -204,7 +204,7 @@ def test_multirc_table_2(shared_data):
         "tokens an option",
     ):
         mean, spread = rows[label]["all"][1]
-        assert shown[label] == (pytest.approx(mean, rel=0.02), pytest.approx(spread, rel=0.04))
+        assert printed[label] == (pytest.approx(mean, rel=0.02), pytest.approx(spread, rel=0.04))
 
 
 @pytest.mark.slow
@@ -240,6 +240,6 @@ def test_race_table_3(shared_data):
     for column, n_test in (("RACE-M", 362), ("RACE-H", 1045), ("all", 1407)):
         measure, published = rows["passage length"][column]
         n = len(measure.numbers)
-        needed = (published * (n + n_test) - measure.value * n) / n_test
-        assert abs(needed - measure.value) < 2.5 * measure.spread / math.sqrt(n_test)
+        implied = (published * (n + n_test) - measure.value * n) / n_test
+        assert abs(implied - measure.value) < 2.5 * measure.spread / math.sqrt(n_test)
         assert measure.value == pytest.approx(published, abs=0.3)

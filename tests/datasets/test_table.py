@@ -75,7 +75,7 @@ def test_quoted_line_ends_and_long_cells(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "where", "field", "found", "expected"),
+    ("text", "where", "field", "reported", "expected"),
     [
         ("passage,question,candidate_0,gold\nP,Q,a\n", "line 2", None, "3", "4, as in the header"),
         (
@@ -123,11 +123,11 @@ def test_quoted_line_ends_and_long_cells(tmp_path):
         ("passage,question,candidate_0,gold\n", None, None, None, "at least one question"),
     ],
 )
-def test_wrong_tables(tmp_path, text, where, field, found, expected):
+def test_wrong_tables_are_refused(tmp_path, text, where, field, reported, expected):
     facts = {
         "where": where,
         "field": field,
-        "found": found,
+        "found": reported,
         "expected": re.compile(re.escape(expected)),
     }
     with raises(DataError, source=str(tmp_path / "own.csv"), **facts):

@@ -356,9 +356,9 @@ def test_whole_numbers_with_an_absent_one_come_back(numbers, place):
     floats = [None if number is None else float(number) for number in numbers]
     if place == "cell":
         cells = ["" if number is None else str(number) for number in floats]
-        found = [row["x"] for row in _columns([{"x": cell} for cell in cells], are_cells=True)]
-        whole = ["" if number is None else str(number) for number in numbers]
-        assert found == (whole if has_absent else cells)
+        cells_read = [row["x"] for row in _columns([{"x": cell} for cell in cells], are_cells=True)]
+        expected = ["" if number is None else str(number) for number in numbers]
+        assert cells_read == (expected if has_absent else cells)
         return
     rows = {
         "column": [{"x": number} for number in floats],
@@ -366,9 +366,9 @@ def test_whole_numbers_with_an_absent_one_come_back(numbers, place):
         "list": [{"x": floats}],
     }[place]
     read = _columns(rows)
-    found = [row["x"]["A"] if place == "member" else row["x"] for row in read]
-    found = found[0] if place == "list" else found
-    assert list(map(repr, found)) == list(map(repr, numbers if has_absent else floats))
+    cells_read = [row["x"]["A"] if place == "member" else row["x"] for row in read]
+    cells_read = cells_read[0] if place == "list" else cells_read
+    assert list(map(repr, cells_read)) == list(map(repr, numbers if has_absent else floats))
 
 
 def test_what_is_no_column_of_whole_numbers():
@@ -443,7 +443,7 @@ def test_numbers_of_pandas_in_our_own_schema(tmp_path):
 
 
 @given(st.lists(st.text(max_size=6) | st.integers() | st.none(), min_size=1, max_size=4))
-def test_lists_in_texts(values):
+def test_lists_in_texts_are_read_as_lists(values):
     assert read_nested(json.dumps(values)) == values
     if all(value is None or str(value).isprintable() for value in values):
         assert read_nested(repr(values)) == values
@@ -453,7 +453,7 @@ def test_lists_in_texts(values):
     assert all(value is None for value in values[len(texts) :])
 
 
-def test_lost_forms():
+def test_lists_that_lost_their_form_are_refused():
     numpy = pytest.importorskip("numpy")
     for values in (["Ann", "Eve"], [1990, 1991], [1.5, 2.0], ["it's", 'a "b"'], ["one\ntwo", "x"]):
         text = str(numpy.array(values))

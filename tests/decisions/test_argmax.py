@@ -34,12 +34,14 @@ def test_strict_answers_nothing_on_a_tie(answers):
 def test_random_draws_for_the_question_alone(question):
     questions = [question(4, frozenset({0}), id=f"q{i}") for i in range(400)]
     scores = Scores.from_lists([[1.0] * 4] * 400)
-    chosen = [p.answers[0] for p in Argmax(ties="random", seed=3).decide(scores, questions)]
+    answers = [p.answers[0] for p in Argmax(ties="random", seed=3).decide(scores, questions)]
     shuffled = [p.answers[0] for p in Argmax(ties="random", seed=3).decide(scores, questions[::-1])]
-    assert chosen == shuffled[::-1]
-    share = [sum(c == {i} for c in chosen) for i in range(4)]
+    assert answers == shuffled[::-1]
+    share = [sum(c == {i} for c in answers) for i in range(4)]
     assert min(share) > 70
-    assert chosen != [p.answers[0] for p in Argmax(ties="random", seed=0).decide(scores, questions)]
+    assert answers != [
+        p.answers[0] for p in Argmax(ties="random", seed=0).decide(scores, questions)
+    ]
 
 
 def test_equal_texts_of_a_cloze_question_are_one_candidate(answers, question):
@@ -131,8 +133,8 @@ def test_the_origin_of_scores_stays_with_their_parts():
 
 
 def test_tied_scores_become_equal_and_the_others_stay():
-    own = Scores.from_lists([[1.0, 1.0 - 5e-7, 1.0 - 2e-6], [], [0.5, 0.5]])
-    equal = own.with_equal_ties()
+    near_ties = Scores.from_lists([[1.0, 1.0 - 5e-7, 1.0 - 2e-6], [], [0.5, 0.5]])
+    equal = near_ties.with_equal_ties()
     assert equal.values.tolist() == [1.0, 1.0, 1.0 - 2e-6, 0.5, 0.5]
-    assert np.array_equal(equal.are_best(), own.are_best())
-    assert own.with_equal_ties(0).values.tolist() == own.values.tolist()
+    assert np.array_equal(equal.are_best(), near_ties.are_best())
+    assert near_ties.with_equal_ties(0).values.tolist() == near_ties.values.tolist()

@@ -34,18 +34,18 @@ def test_a_block_is_decided_and_measured_as_its_questions_are(question, ties, ro
         question(len(row), frozenset({i % len(row)}), id=f"q{i}") for i, row in enumerate(rows)
     ]
     scores = Scores.from_lists(rows)
-    chosen = rule.decide(scores, questions)
-    assert isinstance(chosen, ChosenOptions)
+    block_answers = rule.decide(scores, questions)
+    assert isinstance(block_answers, ChosenOptions)
     alone = [
         prediction
         for q, row in zip(questions, rows, strict=True)
         for prediction in rule.decide(Scores.from_lists([row]), [q])
     ]
-    assert chosen == alone
-    assert chosen[1:] == alone[1:]
-    assert chosen[-1] == alone[-1]
+    assert block_answers == alone
+    assert block_answers[1:] == alone[1:]
+    assert block_answers[-1] == alone[-1]
     tallies = []
-    for predictions in (chosen, alone):
+    for predictions in (block_answers, alone):
         tally = OutcomeTally([METRICS["accuracy"]], len(rows))
         tally.add(np.arange(len(rows)), questions, predictions, scores)
         tallies.append(plain(tally.outcomes()))

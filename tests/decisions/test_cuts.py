@@ -50,7 +50,7 @@ def test_the_sweep_equals_trying_every_threshold(question, metric, case):
     ]
     assert values == pytest.approx(tried, abs=1e-12)
 
-    name = next(name for name, known in SELECTION_METRICS.items() if known is metric)
+    name = next(name for name, registered in SELECTION_METRICS.items() if registered is metric)
     tuned = TunedThreshold(metric=name).fit(scores, questions)
     assert tuned.best_score_ == pytest.approx(max(tried), abs=1e-12)
     assert metric(questions, tuned.decide(scores, questions)) == pytest.approx(
@@ -100,7 +100,7 @@ def test_the_released_grid():
     assert np.diff(grid) == pytest.approx(-0.02)
 
 
-class Counting(F1Macro):
+class CountedF1(F1Macro):
     """F1m that counts how many selections it is asked about."""
 
     n_asked = 0
@@ -115,7 +115,7 @@ def test_each_candidate_is_looked_at_once_whatever_the_number_of_cuts(question, 
     rng = np.random.default_rng(0)
     scores = Scores.from_lists(rng.random((n_questions, 4)))
     questions = [question(4, frozenset({0, 2}), Task.MULTIPLE_ANSWER) for _ in range(n_questions)]
-    metric = Counting()
+    metric = CountedF1()
     thresholds = cut_points(scores)
     assert len(thresholds) == 4 * n_questions + 1
     assert sweep_thresholds(metric, scores, questions, thresholds).shape == (4 * n_questions + 1, 2)

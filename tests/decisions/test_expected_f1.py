@@ -78,8 +78,8 @@ def test_it_follows_its_definition(candidates, task, scale, exact):
             for p, b in pairs
         )
 
-    ((chosen,),) = answer(query, *scores, scale=scale, exact=exact)
-    assert value(chosen) >= max(map(value, texts)) - 1e-9
+    ((selection,),) = answer(query, *scores, scale=scale, exact=exact)
+    assert value(selection) >= max(map(value, texts)) - 1e-9
 
 
 def test_infinite_scores_are_certain():
@@ -115,8 +115,8 @@ def test_constants_are_fitted_for_f1(cases):
     f1 = values(decision, primary_metric)
     assert f1.mean() > values(Argmax(ties="first"), primary_metric).mean()
     others = [ExpectedF1(scale=t, exact=x) for t in (0.3, 0.7, 1.0, 2.0) for x in (0.0, 0.3, 1.2)]
-    for other in others:
-        difference = values(other, primary_metric) - f1
+    for constants in others:
+        difference = values(constants, primary_metric) - f1
         assert difference.mean() <= difference.std() / np.sqrt(len(questions)) + 1e-9
 
 

@@ -26,16 +26,16 @@ def decide(task, rows, evidence=None, texts=("Tam", "Wren", "Tam")):
 
 
 def test_one_option_has_the_whole_weight_and_samples_share_it():
-    found = decide(Task.SINGLE_CHOICE, [[0, 1, 0], [0.25, 0, 0.5]])
-    assert found == [
+    decisions = decide(Task.SINGLE_CHOICE, [[0, 1, 0], [0.25, 0, 0.5]])
+    assert decisions == [
         ((frozenset({1}),), None, 1, 3),
         ((frozenset({0}), frozenset({2})), (0.25, 0.5), 1, 3),
     ]
 
 
 def test_options_above_one_half_are_selected():
-    found = decide(Task.MULTIPLE_ANSWER, [[1, 0, 1], [0, 0, 0]])
-    assert found == [((frozenset({0, 2}),), None, 1, 3), ((frozenset(),), None, 1, 3)]
+    decisions = decide(Task.MULTIPLE_ANSWER, [[1, 0, 1], [0, 0, 0]])
+    assert decisions == [((frozenset({0, 2}),), None, 1, 3), ((frozenset(),), None, 1, 3)]
 
 
 def test_mentions_of_one_text_are_one_answer():

@@ -54,7 +54,7 @@ def test_there_are_no_more_spans_than_wanted():
 def test_a_text_is_answered_once_at_any_place():
     second = TEXT.rindex("Bob")
     query = question("Ann", "Bob")
-    both = Question(
+    repeated = Question(
         "q",
         query.passage,
         "",
@@ -62,7 +62,7 @@ def test_a_text_is_answered_once_at_any_place():
         (),
         Task.MULTI_SPAN,
     )
-    assert answer(both, 0.0, 1.0, 1.0, margin=5) == ("Bob", "Ann")
+    assert answer(repeated, 0.0, 1.0, 1.0, margin=5) == ("Bob", "Ann")
 
 
 def test_candidates_without_places_do_not_overlap():
@@ -93,7 +93,7 @@ def test_other_tasks_are_refused(task):
 
 
 @pytest.mark.parametrize(
-    ("parameters", "field", "found"),
+    ("parameters", "field", "reported"),
     [
         ({"margin": -0.1}, "margin", "-0.1"),
         ({"margin": math.inf}, "margin", "inf"),
@@ -101,6 +101,8 @@ def test_other_tasks_are_refused(task):
         ({"max_spans": 0}, "max_spans", "0"),
     ],
 )
-def test_parameters_are_checked(parameters, field, found):
-    with raises(UsageError, field=field, found=found, expected=re.compile("at least 0|positive")):
+def test_parameters_are_checked(parameters, field, reported):
+    with raises(
+        UsageError, field=field, found=reported, expected=re.compile("at least 0|positive")
+    ):
         answer(question("Ann"), 1.0, **parameters)

@@ -46,19 +46,19 @@ def exhaustive(folder: Path, name: str) -> dict[str, float]:
     right = np.bincount(question, gold, n)
     best = dict.fromkeys(METRICS, 0.0)
     for threshold in (-np.inf, *scores.values):
-        chosen = scores.values > threshold
-        selected, tp = np.bincount(question, chosen, n), np.bincount(question, chosen & gold, n)
-        wrong = np.bincount(question, chosen != gold, n)
+        above = scores.values > threshold
+        selected, tp = np.bincount(question, above, n), np.bincount(question, above & gold, n)
+        wrong = np.bincount(question, above != gold, n)
         p = np.divide(tp, selected, where=selected > 0, out=np.ones(n)).mean()
         r = np.divide(tp, right, where=right > 0, out=np.ones(n)).mean()
-        found = {
+        totals = {
             "f1_a": 2 * tp.sum() / (selected.sum() + right.sum()),
             "f1_m": 2 * p * r / (p + r),
             "em0": (wrong == 0).mean(),
             "em1": (wrong <= 1).mean(),
-            "accuracy": (chosen == gold).mean(),
+            "accuracy": (above == gold).mean(),
         }
-        best = {name: max(best[name], value) for name, value in found.items()}
+        best = {name: max(best[name], value) for name, value in totals.items()}
     return best
 
 
@@ -122,7 +122,7 @@ def test_word_distance_beats_the_published_baselines(shared_data, metric, expect
         .fit(dataset)
     )
     solver.tune(dataset)
-    found = percent(dataset, solver.score_candidates(dataset), solver.decision_)
-    assert found == expected
+    percents = percent(dataset, solver.score_candidates(dataset), solver.decision_)
+    assert percents == expected
     if metric != "em0":
-        assert found[:2] == pytest.approx((69.97, 64.62), abs=0.1)
+        assert percents[:2] == pytest.approx((69.97, 64.62), abs=0.1)

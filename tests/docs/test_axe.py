@@ -71,8 +71,8 @@ def faults(chromium: Any, axe: str, folder: Path) -> Iterator[str]:
             where = f"{page.relative_to(folder)}, {scheme}, {width} px"
             chromium.emulate(prefers_color_scheme=scheme)
             chromium.resize(width)
-            if (found := chromium.run("document.documentElement.scrollWidth")) > width:
-                yield f"{where}: {found} px wide"
+            if (page_width := chromium.run("document.documentElement.scrollWidth")) > width:
+                yield f"{where}: {page_width} px wide"
             yield from (f"{where}: {fault}" for fault in json.loads(chromium.run(FAULTS)))
 
 

@@ -54,12 +54,12 @@ def test_every_file_says_what_it_has():
 
 
 def test_every_package_that_exports_names_is_in_it(modules):
-    found = {
+    package_names = {
         info.name
         for info in pkgutil.walk_packages(classic_rc.__path__, "classic_rc.")
         if info.ispkg
     }
-    packages = [importlib.import_module(name) for name in ("classic_rc", *found)]
+    packages = [importlib.import_module(name) for name in ("classic_rc", *package_names)]
     exporting = {package.__name__ for package in packages if getattr(package, "__all__", None)}
     values = [
         getattr(package, name) for package in packages for name in getattr(package, "__all__", ())

@@ -40,8 +40,8 @@ def test_a_guide_names_options_that_exist(guide, capsys):
     text = re.sub(r"--container .*", "--container", "\n".join(lines).partition("```dockerfile")[0])
     flags = set(re.findall(r"(?<=[\s`(])--[a-z-]+", text))
     assert main(["grade", "--help"]) == 0
-    told = capsys.readouterr().out
-    assert {flag for flag in flags if flag not in told} == set()
+    printed = capsys.readouterr().out
+    assert {flag for flag in flags if flag not in printed} == set()
     assert "--assignment" in flags
 
 
@@ -69,8 +69,8 @@ def test_the_bug_is_not_seen_in_accuracy_on_the_sample():
     scores = zip(buggy.score_candidates(dataset), mended.score_candidates(dataset), strict=True)
     differing = [
         q.id
-        for q, (one, other) in zip(dataset, scores, strict=True)
-        if abs(one - other).max() > 1e-9
+        for q, (buggy_score, correct) in zip(dataset, scores, strict=True)
+        if abs(buggy_score - correct).max() > 1e-9
     ]
     assert len(differing) == 5
     assert differing[0] == "hedgehog.4"

@@ -57,11 +57,11 @@ def test_a_bad_submission_gets_the_line_of_the_table(board, capsys, fault):
     Path("bad.jsonl").write_text("\n".join(BAD[fault](lines)), "utf-8")
     capsys.readouterr()
     assert main(["run", "test.jsonl", "-s", "bad.jsonl,strict=yes"]) == 3
-    shown = capsys.readouterr()
+    printed = capsys.readouterr()
     (row,) = [line for line in PAGE.splitlines() if line.startswith(f"| {fault} |")]
-    assert row.split("`")[1] in shown.err
-    assert shown.err.count("\n") == 1
-    assert not shown.out
+    assert row.split("`")[1] in printed.err
+    assert printed.err.count("\n") == 1
+    assert not printed.out
 
 
 @pytest.mark.ci

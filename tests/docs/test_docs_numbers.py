@@ -47,14 +47,14 @@ class Shown(NamedTuple):
 
 def marked(text: str) -> list[Shown]:
     """Everything in a page that is marked as tested."""
-    found = []
+    blocks = []
     for kind, slow, block, rest in MARK.findall(text):
         pattern = r"```\n(.*?)```" if kind == "output" else r"((?:^\|.*\n)+)"
         (first, *_) = re.findall(
             pattern, rest, re.MULTILINE | re.DOTALL if kind == "output" else re.MULTILINE
         )
-        found.append(Shown(kind, bool(slow), block.replace("\\\n", " ").splitlines(), first))
-    return found
+        blocks.append(Shown(kind, bool(slow), block.replace("\\\n", " ").splitlines(), first))
+    return blocks
 
 
 def output(command: str, capsys: pytest.CaptureFixture[str], width: int = 10_000) -> str:
@@ -69,7 +69,7 @@ def output(command: str, capsys: pytest.CaptureFixture[str], width: int = 10_000
 
 def printed_rows(text: str) -> dict[str, list[dict[str, str]]]:
     """The rows that ``run`` prints for each dataset, in order: column names to cells."""
-    found = {}
+    row_of = {}
     for dataset, header, body in re.findall(
         r"^(\S+) \(.*\n(system .*)\n-+\n((?:\S.*\n)+)", text, re.MULTILINE
     ):
@@ -77,8 +77,8 @@ def printed_rows(text: str) -> dict[str, list[dict[str, str]]]:
         # no headings
         rows = [re.split(r" {2,}", line) for line in body.splitlines() if not line.startswith("[")]
         assert all(len(row) in (len(names), len(names) - 1) for row in rows)
-        found[dataset] = [dict(zip(names, row, strict=False)) for row in rows]
-    return found
+        row_of[dataset] = [dict(zip(names, row, strict=False)) for row in rows]
+    return row_of
 
 
 def results(
@@ -87,48 +87,48 @@ def results(
     """Run a command: by dataset and ``-s`` value, what it prints."""
     arguments = shlex.split(command, comments=True)
     specs = [arguments[i + 1] for i, argument in enumerate(arguments) if argument == "-s"]
-    found = {}
+    rows_of = {}
     for dataset, rows in printed_rows(output(command, capsys)).items():
         # of one solver they are in the order of -s, of two they are in the order of blocks
         remaining = list(rows)
         for spec in specs:
             solver = re.split("[:,]", spec)[0]
-            found[dataset, spec] = next(
+            rows_of[dataset, spec] = next(
                 r for r in remaining if re.split("[:,]", r["system"])[0] == solver
             )
-            remaining.remove(found[dataset, spec])
-    return found
+            remaining.remove(rows_of[dataset, spec])
+    return rows_of
 
 
-def agrees(shown: str, printed: str) -> bool:
+def agrees(claimed: str, printed: str) -> bool:
     """Return whether a value is the printed one; bounds of an interval may be shown with more
     decimals.
     """
-    (value, *bounds), (own, *own_bounds) = (
-        re.findall(r"-?[\d.]+", text) for text in (shown, printed)
+    (value, *bounds), (printed_value, *own_bounds) = (
+        re.findall(r"-?[\d.]+", text) for text in (claimed, printed)
     )
-    return value == own and all(
+    return value == printed_value and all(
         abs(float(a) - float(b)) < 0.051 for a, b in zip(bounds, own_bounds, strict=False)
     )
 
 
-def check_rows(shown: Shown, capsys: pytest.CaptureFixture[str]) -> None:
+def check_rows(claim: Shown, capsys: pytest.CaptureFixture[str]) -> None:
     header, _, *rows = (
-        [cell.strip() for cell in line.strip("|").split("|")] for line in shown.text.splitlines()
+        [cell.strip() for cell in line.strip("|").split("|")] for line in claim.text.splitlines()
     )
-    found: dict[tuple[str, str], dict[str, str]] = {}
-    for command in shown.commands:
-        found |= results(command, capsys)
-    datasets = {dataset for dataset, _ in found}
+    measured: dict[tuple[str, str], dict[str, str]] = {}
+    for command in claim.commands:
+        measured |= results(command, capsys)
+    datasets = {dataset for dataset, _ in measured}
     compared = 0
     for first, *cells in rows:
         name = re.match(r"`(.*?)`", first)
         if name is None:  # a row of words, such as a published figure
             continue
-        own = {d: values for (d, spec), values in found.items() if spec == name.group(1)} or {
-            d: values for (d, spec), values in found.items() if spec.startswith(name.group(1))
-        }
-        if not own:  # a row that needs what these commands do not, such as WordNet
+        spec_values = {
+            d: values for (d, spec), values in measured.items() if spec == name.group(1)
+        } or {d: values for (d, spec), values in measured.items() if spec.startswith(name.group(1))}
+        if not spec_values:  # a row that needs what these commands do not, such as WordNet
             continue
         for column, cell in zip(header[1:], cells, strict=True):
             value = cell.replace("†", "").replace("*", "").strip()
@@ -136,9 +136,9 @@ def check_rows(shown: Shown, capsys: pytest.CaptureFixture[str]) -> None:
                 continue
             dataset = column.lower().replace(" ", ".")
             if dataset in datasets:
-                printed = own[dataset]["Acc."]
+                printed = spec_values[dataset]["Acc."]
             else:
-                values = next(iter(own.values())) if len(own) == 1 else {}
+                values = next(iter(spec_values.values())) if len(spec_values) == 1 else {}
                 if column not in values:  # not what `run` prints, such as a difference or a time
                     continue
                 printed = values[column]
@@ -147,34 +147,34 @@ def check_rows(shown: Shown, capsys: pytest.CaptureFixture[str]) -> None:
     assert compared
 
 
-def marks(page: Path, shown: Shown) -> list[pytest.MarkDecorator]:
-    if shown.slow:
+def marks(page: Path, claim: Shown) -> list[pytest.MarkDecorator]:
+    if claim.slow:
         return [pytest.mark.slow]
     return [pytest.mark.ci] if page.stem == "feature-ranker" else []  # it fits for long
 
 
 PARTS = [
-    pytest.param(shown, id=f"{page.stem}-{number}", marks=marks(page, shown))
+    pytest.param(claim, id=f"{page.stem}-{number}", marks=marks(page, claim))
     for page in sorted(DOCS.rglob("*.md"))
-    for number, shown in enumerate(marked(page.read_text(encoding="utf-8")), start=1)
+    for number, claim in enumerate(marked(page.read_text(encoding="utf-8")), start=1)
 ]
 
 
-@pytest.mark.parametrize("shown", PARTS)
-def test_the_page_has_what_its_commands_print(shown, shared_data, monkeypatch, capsys):
+@pytest.mark.parametrize("claim", PARTS)
+def test_the_page_has_what_its_commands_print(claim, shared_data, monkeypatch, capsys):
     monkeypatch.chdir(shared_data)
-    for path in FILES.findall(" ".join(shown.commands)):
+    for path in FILES.findall(" ".join(claim.commands)):
         assert (shared_data / path).exists()
-    if not shown.kind:
-        check_rows(shown, capsys)
+    if not claim.kind:
+        check_rows(claim, capsys)
         return
-    width = 100 if shown.kind == "output" else 10_000
-    printed = "".join(output(command, capsys, width) for command in shown.commands)
-    if shown.kind == "output":
-        assert printed.startswith(shown.text)
+    width = 100 if claim.kind == "output" else 10_000
+    printed = "".join(output(command, capsys, width) for command in claim.commands)
+    if claim.kind == "output":
+        assert printed.startswith(claim.text)
     else:
-        assert shown.kind == "numbers"
-        numbers = set(re.findall(r"(?<![\d.,])\d+\.\d\d(?!\d)", shown.text))
+        assert claim.kind == "numbers"
+        numbers = set(re.findall(r"(?<![\d.,])\d+\.\d\d(?!\d)", claim.text))
         assert numbers
         assert numbers - set(re.findall(r"(?<![\d.,])\d+\.\d\d(?!\d)", printed)) == set()
 
@@ -189,10 +189,10 @@ def test_the_page_has_what_its_commands_print(shown, shared_data, monkeypatch, c
 )
 def test_a_wrong_number_is_found(kind, block, tmp_path, monkeypatch, capsys):
     command = f"<!-- tested{kind} -->\n```\nclassic-rc run sample:single-choice -s sw+d\n```\n"
-    (shown,) = marked(command + block)
-    assert not shown.slow
+    (claim,) = marked(command + block)
+    assert not claim.slow
     with pytest.raises(AssertionError):
-        test_the_page_has_what_its_commands_print(shown, tmp_path, monkeypatch, capsys)
+        test_the_page_has_what_its_commands_print(claim, tmp_path, monkeypatch, capsys)
     (right,) = marked((command + block).replace("41.68", "41.67").replace("(json)\n", ""))
     if kind != ": output":
         test_the_page_has_what_its_commands_print(right, tmp_path, monkeypatch, capsys)

@@ -32,15 +32,15 @@ def runs(tmp_path_factory):
 
 
 @pytest.mark.parametrize(
-    ("line", "shown"), [(COMMANDS.splitlines()[2], SHOWN), (LAYOUT, LAYOUT_SHOWN)]
+    ("line", "table"), [(COMMANDS.splitlines()[2], SHOWN), (LAYOUT, LAYOUT_SHOWN)]
 )
-def test_the_table_is_what_the_commands_print(line, shown, runs, monkeypatch, capsys):
+def test_the_table_is_what_the_commands_print(line, table, runs, monkeypatch, capsys):
     monkeypatch.chdir(runs)
     monkeypatch.setenv("COLUMNS", "100")
     program, *arguments = shlex.split(line)
     assert program == "classic-rc"
     assert main([*arguments, "--quiet"]) == 0
-    assert capsys.readouterr().out == shown
+    assert capsys.readouterr().out == table
 
 
 @pytest.mark.parametrize("line", OTHERS.splitlines())
@@ -66,8 +66,8 @@ def test_files_of_one_name_are_one_row(tmp_path, monkeypatch, capsys):
 
 def test_a_release_makes_its_table_again(runs, tmp_path, monkeypatch):
     monkeypatch.chdir(runs)
-    write, again = RELEASE.splitlines()
-    folder, *commands, sums = again.split(" && ")
+    write, renewed = RELEASE.splitlines()
+    folder, *commands, sums = renewed.split(" && ")
     assert main([*shlex.split(write)[1:], "--quiet"]) == 0
     shutil.move(shlex.split(folder)[1], tmp_path / "elsewhere")
     monkeypatch.chdir(tmp_path / "elsewhere")

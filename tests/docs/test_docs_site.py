@@ -61,10 +61,10 @@ def test_published_figures_are_on_the_page_of_their_solver(generated):
 
 def test_a_page_without_a_place_is_an_error(build):
     pages = [name for names in build.NAVIGATION.values() for name in names if "*" not in name]
-    made = build.navigation([*pages, "index", "new", "assignments/one/README", "solvers/sw"])
-    assert "\nnew\n" in made["index"]
-    assert "\nassignments/one/README\n" in made["index"]
-    assert "\n/solvers/sw\n" in made["solvers"]
+    navigation = build.navigation([*pages, "index", "new", "assignments/one/README", "solvers/sw"])
+    assert "\nnew\n" in navigation["index"]
+    assert "\nassignments/one/README\n" in navigation["index"]
+    assert "\n/solvers/sw\n" in navigation["solvers"]
     with pytest.raises(build.SiteError, match="place for lost/page"):
         build.navigation([*pages, "index", "lost/page"])
     with pytest.raises(build.SiteError, match="names start"):

@@ -32,8 +32,8 @@ def plain(cell):
 
 
 def test_it_is_made_of_the_page():
-    made = make_notebook.notebook(PAGE)["cells"]
-    assert list(map(plain, NOTEBOOK["cells"])) == list(map(plain, made)), (
+    cells = make_notebook.notebook(PAGE)["cells"]
+    assert list(map(plain, NOTEBOOK["cells"])) == list(map(plain, cells)), (
         "run python docs/make_notebook.py"
     )
 
@@ -70,15 +70,15 @@ def test_it_has_plots_a_table_and_exercises():
 
 
 def test_a_cell_that_differs_is_found():
-    kept = json.loads(json.dumps(NOTEBOOK))
-    assert make_notebook.differences(NOTEBOOK, kept) == []
+    notebook = json.loads(json.dumps(NOTEBOOK))
+    assert make_notebook.differences(NOTEBOOK, notebook) == []
     number, changed = next(
-        (i, cell) for i, cell in enumerate(kept["cells"]) if make_notebook.shown(cell)
+        (i, cell) for i, cell in enumerate(notebook["cells"]) if make_notebook.shown(cell)
     )
     changed["outputs"] = []
-    assert make_notebook.differences(NOTEBOOK, kept) == [NOTEBOOK["cells"][number]["id"]]
-    kept["cells"].pop()
-    assert make_notebook.differences(NOTEBOOK, kept)[-1] == "their number"
+    assert make_notebook.differences(NOTEBOOK, notebook) == [NOTEBOOK["cells"][number]["id"]]
+    notebook["cells"].pop()
+    assert make_notebook.differences(NOTEBOOK, notebook)[-1] == "their number"
 
 
 def test_a_cell_ends_where_the_page_shows_an_output():

@@ -79,41 +79,41 @@ def looked_up(dotted: str) -> Any:
     for n in range(len(parts), 0, -1):
         name = ".".join(parts[:n])
         try:
-            found = importlib.import_module(name)
+            looked_at = importlib.import_module(name)
         except ModuleNotFoundError as error:
             if not name.startswith(str(error.name)):
                 raise
             continue
-        return attribute(found, parts[n:])
+        return attribute(looked_at, parts[n:])
     raise LookupError(dotted)
 
 
-def attribute(found: Any, names: list[str]) -> Any:
+def attribute(owner: Any, names: list[str]) -> Any:
     for i, name in enumerate(names):
-        if hasattr(found, name):
-            found = getattr(found, name)
-        elif i == len(names) - 1 and name in fields_of(found):
+        if hasattr(owner, name):
+            owner = getattr(owner, name)
+        elif i == len(names) - 1 and name in fields_of(owner):
             return None
         else:
             raise LookupError(name)
-    return found
+    return owner
 
 
 def fields_of(cls: Any) -> set[str]:
     """A class's annotated fields, and what its methods set on themselves."""
     if not isinstance(cls, type):
         return set()
-    found: set[str] = set()
+    field_names: set[str] = set()
     for base in cls.__mro__:
-        found |= set(inspect.get_annotations(base))
+        field_names |= set(inspect.get_annotations(base))
         codes = [value.__code__ for value in vars(base).values() if hasattr(value, "__code__")]
-        found |= {
+        field_names |= {
             step.argval
             for code in codes
             for step in dis.get_instructions(code)
             if step.opname == "STORE_ATTR"
         }
-    return found
+    return field_names
 
 
 def exists(dotted: str) -> bool:
@@ -200,10 +200,10 @@ def missing_paths(text: str) -> list[str]:
     """The paths from the repository's root, and of modules from the package, that no file or
     folder has.
     """
-    found = [ROOT / path for path in PATH.findall(text)] + [
+    paths = [ROOT / path for path in PATH.findall(text)] + [
         PACKAGE / path for path in MODULE_PATH.findall(text)
     ]
-    return [shown(path) for path in dict.fromkeys(found) if not path.exists()]
+    return [shown(path) for path in dict.fromkeys(paths) if not path.exists()]
 
 
 def missing_scripts(text: str) -> list[str]:
@@ -222,7 +222,7 @@ def missing_scripts(text: str) -> list[str]:
 
 def faults(paths: list[Path], find: Callable[[Path], list[str]]) -> dict[str, list[str]]:
     """What is wrong in each file where something is."""
-    return {shown(path): found for path in paths if (found := find(path))}
+    return {shown(path): problems for path in paths if (problems := find(path))}
 
 
 def test_every_dotted_name_exists():
