@@ -21,7 +21,7 @@ ROW = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Done:
+class CommandOutcome:
     """What a command did."""
 
     code: int
@@ -78,7 +78,7 @@ class Done:
 
 
 @pytest.fixture
-def cli(capsys, monkeypatch) -> Callable[..., Done]:
+def cli(capsys, monkeypatch) -> Callable[..., CommandOutcome]:
     """Runs a command line in this process."""
     errors = []
     add = console.Failures.add
@@ -89,12 +89,12 @@ def cli(capsys, monkeypatch) -> Callable[..., Done]:
 
     monkeypatch.setattr(console.Failures, "add", record)
 
-    def run(*args: object) -> Done:
+    def run(*args: object) -> CommandOutcome:
         errors.clear()
         capsys.readouterr()
         code = main([str(arg) for arg in args])
         out, err = capsys.readouterr()
-        return Done(code, out, err, tuple(errors))
+        return CommandOutcome(code, out, err, tuple(errors))
 
     return run
 
@@ -172,7 +172,7 @@ def single(write) -> Path:
 
 
 @pytest.fixture
-def several(write) -> Path:
+def multiple_answer(write) -> Path:
     """Four questions about two passages, any number of right answers each."""
     return write("several.jsonl", SEVERAL)
 
@@ -190,7 +190,7 @@ def own_files() -> Path:
 
 
 @pytest.fixture
-def many(write):
+def forty_questions(write):
     """Forty questions about as many passages."""
     rows = [
         {

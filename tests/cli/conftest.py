@@ -1,5 +1,23 @@
 """The fixtures of command lines."""
 
-from tests.command_line import cli, data, hidden, many, own_files, several, single, write
+from tests.command_line import (
+    cli,
+    data,
+    forty_questions,
+    hidden,
+    multiple_answer,
+    own_files,
+    single,
+    write,
+)
 
-__all__ = ["cli", "data", "hidden", "many", "own_files", "several", "single", "write"]
+__all__ = [
+    "cli",
+    "data",
+    "forty_questions",
+    "hidden",
+    "multiple_answer",
+    "own_files",
+    "single",
+    "write",
+]

@@ -123,10 +123,10 @@ def test_every_result_in_json_begins_with_the_version(cli, single, tmp_path, com
     assert done.code == 0, done.err
     assert list(done.json.items())[:2] == [("version", __version__), ("schema", JSON_SCHEMA)]
     assert len(done.json) > 2
-    again = cli(command, *(paths.get(arg, arg) for arg in args), "--format", "json").json
+    record = cli(command, *(paths.get(arg, arg) for arg in args), "--format", "json").json
     assert list(done.json)[-1] == "times" or "times" not in done.json
     assert "seconds" not in json.dumps({**done.json, "times": None})
-    assert {**again, "times": None} == {**done.json, "times": None}
+    assert {**record, "times": None} == {**done.json, "times": None}
 
 
 def test_infinite_numbers_are_written_where_they_may_be():

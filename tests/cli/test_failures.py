@@ -61,7 +61,7 @@ class Slow(Good):
 
 
 @pytest.fixture
-def own(tmp_path):
+def own_file(tmp_path):
     path = tmp_path / "own.py"
     path.write_text(OWN, encoding="utf-8")
     return path
@@ -80,8 +80,8 @@ def record(folder):
 
 
 @pytest.mark.parametrize("name", ["Init", "Fit", "Score", "Shape", "NaN", "Exit"])
-def test_a_system_that_fails_is_a_row_of_dashes(cli, own, tmp_path, name):
-    done = cli("run", SAMPLE, "-s", "sw", "-s", f"{own}:{name}", "--save", tmp_path / "r")
+def test_a_system_that_fails_is_a_row_of_dashes(cli, own_file, tmp_path, name):
+    done = cli("run", SAMPLE, "-s", "sw", "-s", f"{own_file}:{name}", "--save", tmp_path / "r")
     done.fails(5, line_of(name), name=name, place=re.compile(f"own.py, {line_of(name)}$"))
     (dashes,) = (line for line in done.out.splitlines() if line.startswith(f"{name} "))
     assert dashes.count("–") == 2
@@ -91,14 +91,14 @@ def test_a_system_that_fails_is_a_row_of_dashes(cli, own, tmp_path, name):
     assert [entry["name"] for entry in run["missing"]] == [name]
 
 
-def test_systems_that_all_fail_are_all_shown(cli, own):
-    done = cli("run", SAMPLE, "-s", f"{own}:Init", "-s", f"A={own}:Fit")
+def test_systems_that_all_fail_are_all_shown(cli, own_file):
+    done = cli("run", SAMPLE, "-s", f"{own_file}:Init", "-s", f"A={own_file}:Fit")
     assert (done.code, [error.exit_code for error in done.errors]) == (5, [5, 5])
     assert [line.split()[0] for line in done.out.splitlines() if "own.py" in line] == ["Init", "A"]
 
 
 @pytest.mark.parametrize(
-    ("command", "kept"),
+    ("command", "survivors"),
     [
         (["predict", SAMPLE, "-s", "OWN:Score"], ""),
         (["explain", SAMPLE, "lantern.1", "-s", "OWN:Explain", "-s", "sw"], "sliding-window"),
@@ -117,14 +117,14 @@ def test_systems_that_all_fail_are_all_shown(cli, own):
         ),
     ],
 )
-def test_every_command_keeps_the_other_systems(cli, own, command, kept):
-    done = cli(*(arg.replace("OWN", str(own)) for arg in command))
+def test_every_command_keeps_the_other_systems(cli, own_file, command, survivors):
+    done = cli(*(arg.replace("OWN", str(own_file)) for arg in command))
     done.fails(5, "own.py, line ")
-    assert kept in done.out
-    assert bool(kept) == bool(done.out)
+    assert survivors in done.out
+    assert bool(survivors) == bool(done.out)
 
 
-def test_a_report_has_the_rest(cli, own, tmp_path):
+def test_a_report_has_the_rest(cli, own_file, tmp_path):
     page = tmp_path / "r.html"
     done = cli(
         "report",
@@ -133,13 +133,13 @@ def test_a_report_has_the_rest(cli, own, tmp_path):
         "check",
         "-o",
         page,
-        *(f"-s{own}:{name}" for name in ("Explain", "Fit")),
+        *(f"-s{own_file}:{name}" for name in ("Explain", "Fit")),
     )
     assert (done.code, {error.name for error in done.errors}) == (5, {"Explain", "Fit"})
     assert line_of("Fit") in page.read_text("utf-8")
 
 
-def test_a_failed_cell_of_a_suite_is_tried_again(cli, own, tmp_path):
+def test_a_failed_cell_of_a_suite_is_tried_again(cli, own_file, tmp_path):
     suite = tmp_path / "s.toml"
     suite.write_text(
         f'[datasets.one]\npath = "{SAMPLE}"\n[systems]\nSW = "sw"\nA = "own.py:Score"\nB = '
@@ -152,7 +152,7 @@ def test_a_failed_cell_of_a_suite_is_tried_again(cli, own, tmp_path):
     mended = OWN.replace("missing for q", "[0.0] * len(q.candidates) for q").replace(
         "1 / 0", "decision"
     )
-    own.write_text(mended, "utf-8")
+    own_file.write_text(mended, "utf-8")
     done = cli("run", suite, "--save", tmp_path / "out", "--trust")
     assert done.code == 0
     assert [row["name"] for row in record(tmp_path / "out")["runs"][0]["rows"]] == ["SW", "A", "B"]
@@ -180,7 +180,7 @@ def test_from_python_the_cause_is_kept():
 # Interruptions
 
 
-def test_an_interrupted_run_keeps_its_rows_and_says_what_is_missing(cli, own, tmp_path):
+def test_an_interrupted_run_keeps_its_rows_and_says_what_is_missing(cli, own_file, tmp_path):
     saved = tmp_path / "r"
     done = cli(
         "run",
@@ -189,7 +189,7 @@ def test_an_interrupted_run_keeps_its_rows_and_says_what_is_missing(cli, own, tm
         "-s",
         "sw",
         "-s",
-        f"{own}:Stop",
+        f"{own_file}:Stop",
         "-s",
         "random",
         "--save",
@@ -209,8 +209,18 @@ def test_an_interrupted_run_keeps_its_rows_and_says_what_is_missing(cli, own, tm
 
 @pytest.mark.ci
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no such signals")
-def test_the_end_that_a_batch_system_asks_for_is_an_interruption(own, tmp_path):
-    command = [sys.executable, "-m", "classic_rc", "run", SAMPLE, "-s", "sw", "-s", f"{own}:Slow"]
+def test_the_end_that_a_batch_system_asks_for_is_an_interruption(own_file, tmp_path):
+    command = [
+        sys.executable,
+        "-m",
+        "classic_rc",
+        "run",
+        SAMPLE,
+        "-s",
+        "sw",
+        "-s",
+        f"{own_file}:Slow",
+    ]
     process = subprocess.Popen(
         [*command, "--save", tmp_path / "r"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
@@ -288,12 +298,12 @@ def test_answers_that_say_nothing_are_a_part_of_the_row_and_of_the_paper(
     answers = write("llm.jsonl", [{"id": "q1", "answer": "B"}, {"id": "q2", "answer": "who knows"}])
     answers.write_text(answers.read_text("utf-8") + '{"id": "q3", "answer": null}\n', "utf-8")
     counts = {"answers": 3, "unparsed": 1, "empty": 1}
-    said = "1 of 3 answers unparsed (33.3%), 1 of 3 answers empty (33.3%)"
+    note = "1 of 3 answers unparsed (33.3%), 1 of 3 answers empty (33.3%)"
     saved, systems = (
         tmp_path / "r",
         ["-s", f"LLM={answers}", "-s", f"score-file,path={answers}", "-s", "sw"],
     )
-    assert cli("run", single, *systems, "--save", saved).out.count(said) == 2
+    assert cli("run", single, *systems, "--save", saved).out.count(note) == 2
     rows = {row["name"]: row["answers"] for row in record(saved)["runs"][0]["rows"]}
     assert rows.pop("sliding-window") is None
     assert {name: {key: row[key] for key in counts} for name, row in rows.items()} == {
@@ -301,7 +311,8 @@ def test_answers_that_say_nothing_are_a_part_of_the_row_and_of_the_paper(
         "score-file": counts,
     }
     forms = [
-        {form: found["answers"] for form, found in row["forms"].items()} for row in rows.values()
+        {form: form_row["answers"] for form, form_row in row["forms"].items()}
+        for row in rows.values()
     ]
     assert forms == [{"the whole text": 1, "": 1}] * 2
     texts = {name: str(n) for name, n in counts.items()}
@@ -311,7 +322,7 @@ def test_answers_that_say_nothing_are_a_part_of_the_row_and_of_the_paper(
     assert "‡" in cli("table", saved).out
     assert r"$^{\ddagger}$" in cli("table", saved, "--format", "latex").out
     for options in ([], ["--format", "markdown"], ["--methods"]):
-        assert said in cli("table", saved, *options).out.replace("\\", "")
+        assert note in cli("table", saved, *options).out.replace("\\", "")
     suite = write("s.toml", f'[datasets.d]\npath = "{single}"\n[systems]\nLLM = "{answers}"\n')
     for _ in range(2):  # computed, and kept
-        assert said in cli("run", suite, "--save", tmp_path / "out").out
+        assert note in cli("run", suite, "--save", tmp_path / "out").out

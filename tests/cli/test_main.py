@@ -16,7 +16,7 @@ SINGLE, SEVERAL = "sample:single-choice", "sample:multiple-answer"
 
 
 @pytest.mark.parametrize(
-    ("args", "kind", "found", "meant"),
+    ("args", "kind", "typed", "meant"),
     [
         (["rnu", "sample"], "command", "rnu", "run"),
         (["grade", "--assignment", "windo"], "assignment or file", "windo", "window"),
@@ -35,10 +35,10 @@ SINGLE, SEVERAL = "sample:single-choice", "sample:multiple-answer"
         (["explain", SINGLE, "lantern.11"], f"question of {SINGLE}", "lantern.11", "lantern.1"),
     ],
 )
-def test_an_unknown_name_gets_the_one_that_was_meant(cli, args, kind, found, meant):
+def test_an_unknown_name_gets_the_one_that_was_meant(cli, args, kind, typed, meant):
     done = cli(*args)
     expected = re.compile(rf"(^|, ){re.escape(meant)}(, |$)")
-    done.fails(2, repr(found), repr(meant), field=re.compile(kind), found=found, expected=expected)
+    done.fails(2, repr(typed), repr(meant), field=re.compile(kind), found=typed, expected=expected)
     assert done.out == ""
 
 
@@ -110,9 +110,9 @@ def test_a_missing_package_is_exit_code_4(cli, monkeypatch):
     cli("run", SINGLE).fails(4, "this dataset", "frobnicate", "pip install 'classic_rc[frob]'")
 
 
-def test_the_datasets_that_can_be_read_are_reported(cli, write, single, several):
+def test_the_datasets_that_can_be_read_are_reported(cli, write, single, multiple_answer):
     bad = write("bad.jsonl", '{"passage": "p", "question": 3}\n')
-    done = cli("run", single, bad, several, "-s", "random")
+    done = cli("run", single, bad, multiple_answer, "-s", "random")
     assert done.code == 3
     assert [line.split(" ", 1)[0] for line in done.out.splitlines() if "questions" in line] == [
         "single",
@@ -222,20 +222,20 @@ def test_no_command_waits_for_a_pipe(cli, tmp_path, monkeypatch, args):
 
 
 @pytest.mark.parametrize(
-    ("content", "found"),
+    ("content", "format_name"),
     [
         (b"\x93NUMPY\x01\0", "a NumPy array"),
         (b"PK\x03\x04", "zip"),
         (b"\x89PNG\r\n", "a PNG image"),
     ],
 )
-def test_a_binary_file_is_named_and_the_fix_too(cli, tmp_path, content, found):
+def test_a_binary_file_is_named_and_the_fix_too(cli, tmp_path, content, format_name):
     path = tmp_path / "answers.bin"
     path.write_bytes(content + bytes(40))
     cli("run", SINGLE, "-s", path).fails(3)
-    if found != "zip":  # a damaged archive
+    if format_name != "zip":  # a damaged archive
         for args in ([path], [SINGLE, "-s", path]):
-            cli("run", *args).fails(3, path, found, "JSON lines or CSV")
+            cli("run", *args).fails(3, path, format_name, "JSON lines or CSV")
 
 
 def test_a_zip_of_other_files_is_no_log(cli, tmp_path):

@@ -40,8 +40,8 @@ def wide(monkeypatch):
 
 
 def test_every_option_of_the_table_is_an_option_of_some_command():
-    chosen = {option.name for command in COMMANDS for option in options_of(command)}
-    assert chosen >= {option.name for option in TABLE}
+    used = {option.name for command in COMMANDS for option in options_of(command)}
+    assert used >= {option.name for option in TABLE}
 
 
 def test_the_programs_help_has_a_line_for_each_command(cli):
@@ -79,7 +79,7 @@ def test_values_are_parsed(name, text, expected):
 
 
 @pytest.mark.parametrize(
-    ("name", "found", "expected"),
+    ("name", "reported", "expected"),
     [
         ("--intervals", "0", "resamples"),
         ("--intervals", "1000000001", "1,000,000,000"),
@@ -94,10 +94,10 @@ def test_values_are_parsed(name, text, expected):
         ("--without", "results", "check, explanations, floors"),
     ],
 )
-def test_malformed_values_are_refused(name, found, expected):
+def test_malformed_values_are_refused(name, reported, expected):
     with pytest.raises(argparse.ArgumentTypeError, match=expected) as error:
-        value(name, found)
-    assert re.search(rf" '?{found}'?(?!\w)", str(error.value))
+        value(name, reported)
+    assert re.search(rf" '?{reported}'?(?!\w)", str(error.value))
 
 
 @pytest.mark.ci

@@ -75,8 +75,8 @@ def test_pipes_are_utf8_whatever_the_locale(environment):
     assert b"\r" not in done.stdout
 
 
-@pytest.mark.parametrize(("encoding", "shown"), [("cp1252", "Zoë"), ("ascii", "Zoe")])
-def test_the_encoding_of_the_environment_is_used(encoding, shown):
+@pytest.mark.parametrize(("encoding", "printed"), [("cp1252", "Zoë"), ("ascii", "Zoe")])
+def test_the_encoding_of_the_environment_is_used(encoding, printed):
     done = call(
         "explain",
         "sample:cloze",
@@ -86,7 +86,7 @@ def test_the_encoding_of_the_environment_is_used(encoding, shown):
         PYTHONIOENCODING=encoding,
     )
     assert done.returncode == 0, done.stderr
-    assert f"{shown} Marchetti" in done.stdout.decode(encoding)
+    assert f"{printed} Marchetti" in done.stdout.decode(encoding)
 
 
 def test_tables_and_variants_come_out_in_cp1252():
@@ -123,7 +123,7 @@ RESULTS = [
 
 
 @pytest.fixture
-def own(tmp_path):
+def own_file(tmp_path):
     """A student's file."""
     path = tmp_path / "student" / "own.py"
     path.parent.mkdir()
@@ -134,8 +134,8 @@ def own(tmp_path):
 @FULL
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 @pytest.mark.parametrize("command", RESULTS)
-def test_a_full_disk_is_one_line(command, unbuffered, own):
-    command = [part.format(folder=own.parent) for part in command]
+def test_a_full_disk_is_one_line(command, unbuffered, own_file):
+    command = [argument.format(folder=own_file.parent) for argument in command]
     environment = os.environ | {"PYTHONUNBUFFERED": unbuffered}
     with open("/dev/full", "wb") as full:
         done = subprocess.run(
@@ -165,7 +165,7 @@ def test_messages_that_cannot_be_written_change_no_exit_code(args, code, tmp_pat
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the shell is another one there")
 @pytest.mark.parametrize(
-    ("args", "closed", "code", "shown"),
+    ("args", "closed", "code", "printed"),
     [
         ("list solvers", ">&-", 2, "classic-rc: error: standard output is closed\n"),
         ("--version", ">&-", 2, "classic-rc: error: standard output is closed\n"),
@@ -175,10 +175,10 @@ def test_messages_that_cannot_be_written_change_no_exit_code(args, code, tmp_pat
         ("list solvers", ">&- 2>&-", 2, ""),
     ],
 )
-def test_a_stream_that_is_closed_from_the_start(args, closed, code, shown, tmp_path):
+def test_a_stream_that_is_closed_from_the_start(args, closed, code, printed, tmp_path):
     command = f"{' '.join(MODULE)} {args.format(out=tmp_path / 'out')} {closed}"
     done = subprocess.run(["sh", "-c", command], capture_output=True, check=False, timeout=120)
-    assert (done.returncode, done.stderr.decode()) == (code, shown)
+    assert (done.returncode, done.stderr.decode()) == (code, printed)
 
 
 def test_errors_are_one_line_and_the_exit_code_is_the_process(tmp_path):

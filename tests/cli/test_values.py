@@ -45,7 +45,7 @@ VALUES = [*QUICK, "0", "inf", "9" * 300, "none.jsonl", "folder", "picture.png", 
 
 
 @pytest.fixture
-def folder(cli, many, tmp_path, monkeypatch):
+def folder(cli, forty_questions, tmp_path, monkeypatch):
     """A folder with small input for every command, and no network."""
 
     def refuse(*address, **more):
@@ -56,7 +56,7 @@ def folder(cli, many, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path(DATA).mkdir()
     for split in ("train", "dev"):
-        shutil.copy(many, Path(DATA, f"{split}.jsonl"))
+        shutil.copy(forty_questions, Path(DATA, f"{split}.jsonl"))
     systems = ["-s", "sw", "-s", "longest"]
     assert cli("run", f"{DATA}/dev.jsonl", *systems, "--save", "record").code == 0
     texts = [json.dumps({"id": str(i), "text": f"Owl {i} flew."}) for i in range(5)]
@@ -80,7 +80,7 @@ def words_with(command, option, value):
     arguments, options = SMALLEST[command]
     options = {flag: text for flag, text in options.items() if flag not in option.flags}
     if option.is_positional:
-        places = [each.flags for each in arguments_of(command)]
+        places = [argument.flags for argument in arguments_of(command)]
         place = places.index(option.flags)
         arguments = [*arguments[:place], value, *arguments[place + 1 :]]
     else:
@@ -91,7 +91,7 @@ def words_with(command, option, value):
 def options_of(command):
     """The options that have a value."""
     options = TABLE.choose(import_module(COMMANDS[command].module).OPTIONS)
-    return [each for each in options if each.settings.get("action") != "store_true"]
+    return [option for option in options if option.settings.get("action") != "store_true"]
 
 
 def arguments_of(command):
@@ -117,7 +117,7 @@ def check_value(cli, folder, words, option, value):
     if done.code == 2:
         assert done.out == ""
         assert ADVICE.search(line) or error.expected, line
-    parts = [repr(part) if not part.strip() else part for part in re.split("[,=]", value)]
+    parts = [repr(piece) if not piece.strip() else piece for piece in re.split("[,=]", value)]
     names = {option.dest, option.flags[-1], option.settings.get("metavar", option.dest)}
     assert any(text in line for text in (*names, value.strip() or repr(value), *parts)), line
     return error
@@ -134,10 +134,10 @@ def faults_of(cli, folder, command, option, values):
             yield f"classic-rc {' '.join(words)}: {fault}"
             continue
         if value == NONSENSE and "choose from" in str(error):
-            known = re.search(r"choose from (\S+?)(,| |$)", str(error))[1]
-            values.append(known[:-1])
+            choices = re.search(r"choose from (\S+?)(,| |$)", str(error))[1]
+            values.append(choices[:-1])
         elif value not in VALUES and "did you mean" not in str(error):
-            yield f"classic-rc {' '.join(words)}: {error}: {known!r} was meant"
+            yield f"classic-rc {' '.join(words)}: {error}: {choices!r} was meant"
 
 
 def test_every_command_has_a_smallest_command_line_that_succeeds(cli, folder):
@@ -149,18 +149,18 @@ def test_every_command_has_a_smallest_command_line_that_succeeds(cli, folder):
 
 
 @pytest.mark.parametrize(
-    ("values", "every"),
+    ("values", "step"),
     [
         pytest.param(QUICK, False, id="each option of its first command"),
         pytest.param(VALUES, True, id="each option of each command", marks=pytest.mark.ci),
     ],
 )
-def test_a_wrong_value_is_refused_in_one_line(cli, folder, values, every):
+def test_a_wrong_value_is_refused_in_one_line(cli, folder, values, step):
     seen, faults = [], []
     for command in COMMANDS.own:
         for option in options_of(command):
             declared = option.flags, option.settings
-            if every or declared not in seen:
+            if step or declared not in seen:
                 seen.append(declared)
                 faults += faults_of(cli, folder, command, option, values)
     assert not faults, "\n".join(faults)

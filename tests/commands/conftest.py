@@ -1,19 +1,28 @@
 """The fixtures of command lines and of pages."""
 
-from tests.command_line import cli, data, hidden, many, own_files, several, single, write
+from tests.command_line import (
+    cli,
+    data,
+    forty_questions,
+    hidden,
+    multiple_answer,
+    own_files,
+    single,
+    write,
+)
 from tests.pages import chromium, outline, part, quoref
 
 __all__ = [
     "chromium",
     "cli",
     "data",
+    "forty_questions",
     "hidden",
-    "many",
+    "multiple_answer",
     "outline",
     "own_files",
     "part",
     "quoref",
-    "several",
     "single",
     "write",
 ]

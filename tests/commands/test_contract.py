@@ -49,19 +49,19 @@ def test_the_long_help_shows_every_option(cli, name):
     done = cli(name, "--help")
     assert (done.code, done.err) == (0, "")
     assert done.out.startswith(f"usage: classic-rc {name} ")
-    named = [option for option in options_of(name) if not option.is_positional]
-    assert len(named) <= MOST_LONG
-    assert {*flags_in(done.out)} == {"--help", *(option.flag for option in named)}
+    flagged = [option for option in options_of(name) if not option.is_positional]
+    assert len(flagged) <= MOST_LONG
+    assert {*flags_in(done.out)} == {"--help", *(option.flag for option in flagged)}
 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_short_help_shows_the_usual_options(cli, name):
     done = cli(name, "-h")
-    named = [option for option in options_of(name) if not option.is_positional]
-    shown = flags_in(done.out)
-    assert (done.code, len(shown) <= MOST_SHORT) == (0, True)
-    assert {*shown} == {"--help", *(option.flag for option in named if not option.rare)}
-    rare = sum(option.rare for option in named)
+    flagged = [option for option in options_of(name) if not option.is_positional]
+    help_flags = flags_in(done.out)
+    assert (done.code, len(help_flags) <= MOST_SHORT) == (0, True)
+    assert {*help_flags} == {"--help", *(option.flag for option in flagged if not option.rare)}
+    rare = sum(option.rare for option in flagged)
     assert (f"{rare} more options: classic-rc {name} --help" in done.out) is (rare > 0)
 
 

@@ -116,8 +116,8 @@ def test_what_is_printed(cli, mirror, tmp_path):
         str(tmp_path / "cache" / "talks" / "dev.json"),
     ]
     assert f"sha256 {hashlib.sha256(TALKS).hexdigest()} is recorded" in lines[0][2]
-    again = cli("fetch", "talks", "--quiet")
-    assert (again.err, [line.split("  ")[2] for line in again.out.splitlines()]) == (
+    quiet = cli("fetch", "talks", "--quiet")
+    assert (quiet.err, [line.split("  ")[2] for line in quiet.out.splitlines()]) == (
         "",
         ["in the cache"] * 2,
     )

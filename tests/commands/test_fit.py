@@ -62,13 +62,13 @@ def test_what_cannot_be_done_is_one_line(cli, tmp_path, monkeypatch, args, code,
 
 
 def test_a_name_before_the_solver_changes_nothing(cli, tmp_path):
-    named, plain = tmp_path / "named", tmp_path / "plain"
-    assert cli("fit", LESSONS, "-s", "LR=lr", "-o", named).code == 0
+    with_name, plain = tmp_path / "named", tmp_path / "plain"
+    assert cli("fit", LESSONS, "-s", "LR=lr", "-o", with_name).code == 0
     assert cli("fit", LESSONS, "-s", "lr", "-o", plain).code == 0
     rows = [
         cli("run", EXAM, "-s", f"saved,path={path}", "--format", "json").rows
-        for path in (named, plain)
+        for path in (with_name, plain)
     ]
     assert rows[0][0]["metrics"] == rows[1][0]["metrics"]
-    refused = cli("fit", LESSONS, "-s", str(named), "-o", plain)
-    refused.fails(2, field="--solver", found=str(named))
+    refused = cli("fit", LESSONS, "-s", str(with_name), "-o", plain)
+    refused.fails(2, field="--solver", found=str(with_name))

@@ -53,12 +53,12 @@ def test_one_process_builds_one_segment(cli, write, index, tmp_path):
 
 
 def test_standard_input_and_several_inputs_in_their_order(cli, write, index, monkeypatch):
-    one, two = write("b.txt", FABLES[0]), write("a.txt", FABLES[1])
+    first, second = write("b.txt", FABLES[0]), write("a.txt", FABLES[1])
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(FABLES[2].encode())))
-    assert cli("index", one, two, "-", "-o", index).code == 0
-    expected = [(FABLES[0], f"{one}:1"), (FABLES[1], f"{two}:1"), (FABLES[2], "stdin:1")]
+    assert cli("index", first, second, "-", "-o", index).code == 0
+    expected = [(FABLES[0], f"{first}:1"), (FABLES[1], f"{second}:1"), (FABLES[2], "stdin:1")]
     assert sentences_of(index) == expected
-    cli("index", "-", one, "-o", index).fails(2, "standard input", field="CORPUS", found="-")
+    cli("index", "-", first, "-o", index).fails(2, "standard input", field="CORPUS", found="-")
 
 
 def test_a_dataset_gives_the_sentences_of_its_passages(cli, index):
@@ -66,8 +66,8 @@ def test_a_dataset_gives_the_sentences_of_its_passages(cli, index):
     assert "sample:cloze: a dataset (jsonl)" in done.err
     names = ("single-choice", "multiple-answer", "cloze", "multi-span")
     passages = [p for name in names for p in load(f"sample:{name}").passages]
-    made = passage_corpus(passages, Sparse())
-    assert open_corpus(index).fingerprint == made.fingerprint
+    corpus = passage_corpus(passages, Sparse())
+    assert open_corpus(index).fingerprint == corpus.fingerprint
     assert sentences_of(index)[0][1] == f"sample:single-choice#{passages[0].id}"
 
 
@@ -95,9 +95,9 @@ def test_datasets_are_distinguished_from_text(cli, single, own_files, write, ind
 
 
 def test_adding_and_checking(cli, write, index):
-    one, two = write("a.txt", FABLES[0]), write("b.txt", FABLES[1])
-    cli("index", one, "-o", index)
-    done = cli("index", two, "-o", index, "--append")
+    first, second = write("a.txt", FABLES[0]), write("b.txt", FABLES[1])
+    cli("index", first, "-o", index)
+    done = cli("index", second, "-o", index, "--append")
     assert done.out.startswith(f"{index}: 2 sentences, ")
     assert done.messages("note", "1 of 2 segments")
     done = cli("index", index, "--check")
@@ -125,14 +125,14 @@ def test_a_check_recognises_the_engine_and_says_how_to_search(cli, write, index,
 
 def test_a_truncated_file_is_one_error_that_says_what_is_kept(cli, tmp_path, index):
     path = tmp_path / "a.txt.gz"
-    whole = gzip.compress("".join(f"The fox {n * n} ran.\n" for n in range(20_000)).encode())
-    path.write_bytes(whole[:-1000])
+    compressed = gzip.compress("".join(f"The fox {n * n} ran.\n" for n in range(20_000)).encode())
+    path.write_bytes(compressed[:-1000])
     done = cli("index", path, "-o", index, "--segment-sentences", 5000, "--quiet")
     assert (done.code, done.out) == (3, "")
     assert len(done.err.splitlines()) == 2
     assert done.messages("note", "finished segments", index)
     done.fails(3, source=str(path))
-    path.write_bytes(whole)
+    path.write_bytes(compressed)
     assert cli("index", path, "-o", index, "--segment-sentences", 5000).code == 0
     assert check_index(index).counts.sentences == 20_000
 

@@ -54,9 +54,9 @@ def test_listed_variants_can_be_given_to_run(cli):
     for record in cli("list", "variants", "--format", "csv").records:
         spec = record["name"]
         solver, variant = parse_solver(spec), spec.partition(":")[2]
-        given = solver.get_params(deep=False)
+        params = solver.get_params(deep=False)
         assert all(
-            repr(given[name]) == repr(value)
+            repr(params[name]) == repr(value)
             for name, value in solver.variants[variant].params.items()
         )
 

@@ -89,15 +89,17 @@ def test_an_option_without_effect_is_refused(cli, data, solver, options, refused
     cli("predict", data, "-s", solver, *options).fails(2, f"leave out {refused}", field=refused)
 
 
-def test_decision_options_are_honoured(cli, several):
+def test_decision_options_are_honoured(cli, multiple_answer):
     def selected(*options):
-        done = cli("predict", several, "-s", "longest", *options)
+        done = cli("predict", multiple_answer, "-s", "longest", *options)
         assert done.code == 0
         return [json.loads(line)["answer"] for line in done.out.splitlines()]
 
     assert selected("--threshold", "7.5") == [[], ["A", "B"], ["B"], ["A"]]
     assert selected("--threshold", "99") == [[], [], [], []]
-    assert selected("--tune-metric", "em0", "--tune", several) != selected("--tune", several)
+    assert selected("--tune-metric", "em0", "--tune", multiple_answer) != selected(
+        "--tune", multiple_answer
+    )
 
 
 def test_predict_needs_no_gold(cli, hidden, write):
@@ -107,16 +109,16 @@ def test_predict_needs_no_gold(cli, hidden, write):
         {"passage": f"p{i}", "question": "q", "candidates": ["a", "bb"], "task": "multiple-answer"}
         for i in (1, 2)
     ]
-    several = write("several-hidden.jsonl", rows)
-    assert cli("predict", several, "-s", "longest", "--scores").code == 0
-    done = cli("predict", several, "-s", "longest")
+    multiple_hidden = write("several-hidden.jsonl", rows)
+    assert cli("predict", multiple_hidden, "-s", "longest", "--scores").code == 0
+    done = cli("predict", multiple_hidden, "-s", "longest")
     done.fails(2, "gold", "--tune")
     decided = cli(
-        "predict", several, "-s", "longest", "--format", "jsonl", "--threshold", "1.5"
+        "predict", multiple_hidden, "-s", "longest", "--format", "jsonl", "--threshold", "1.5"
     ).out
     assert [json.loads(line)["selected"] for line in decided.splitlines()] == [False, True] * 2
     assert "score" not in json.loads(decided.partition("\n")[0])
-    tuned = cli("predict", several, "-s", "longest", "--tune", "sample:multiple-answer")
+    tuned = cli("predict", multiple_hidden, "-s", "longest", "--tune", "sample:multiple-answer")
     assert tuned.code == 0
 
 
@@ -146,7 +148,7 @@ def test_large_data_is_written_block_by_block_and_only_whole(
 ):
     """A file appears when it is complete: not before, and not if a later block fails."""
     out, written = tmp_path / "out", []
-    whole, render = (
+    complete, render = (
         cli("predict", single, "-s", "sw+d", "--format", "jsonl").out,
         JSONLinesFormat.render,
     )
@@ -163,4 +165,4 @@ def test_large_data_is_written_block_by_block_and_only_whole(
         done = cli("predict", single, "-s", "sw+d", "--format", "jsonl", "-o", out)
     assert (done.code, len(written)) == ((2, 2) if fails else (0, 2))
     assert [path.name for path in tmp_path.glob("*out*")] == ([] if fails else ["out"])
-    assert fails or out.read_text() == whole
+    assert fails or out.read_text() == complete

@@ -75,9 +75,9 @@ def rows(votes, golds=None):
             "ask": "Which?",
             **dict(zip("ABCD", OPTIONS, strict=True)),
             "key": gold,
-            **{f"v{n}": vote for n, vote in enumerate(own, 1)},
+            **{f"v{n}": vote for n, vote in enumerate(row_votes, 1)},
         }
-        for i, (own, gold) in enumerate(zip(votes, golds, strict=True))
+        for i, (row_votes, gold) in enumerate(zip(votes, golds, strict=True))
     ]
 
 
@@ -88,17 +88,17 @@ def read(votes, golds=None, fields=FIELDS, **settings):
 def test_votes_are_read_as_gold_is_and_count_by_question():
     dataset = read([("A", "A", "A"), ("A", "B", ""), ("B", "B", "A"), (None, None, "D")])
     assert dataset[1].meta == {"annotators": {"v1": 0, "v2": 1, "v3": None}}
-    found = check_dataset(dataset).annotators
-    assert (found.n_votes, found.names) == (9, ("v1", "v2", "v3"))
-    assert found.accuracies["one annotator"].mean == pytest.approx((1 + 1 / 2 + 1 / 3 + 0) / 4)
-    assert found.accuracies["most annotators"].mean == pytest.approx((1 + 1 / 2 + 0 + 0) / 4)
-    assert found.n_tied == 1
-    disputes = [(d.id, d.gold, d.answer, d.against, d.votes) for d in found.disputes]
+    annotators = check_dataset(dataset).annotators
+    assert (annotators.n_votes, annotators.names) == (9, ("v1", "v2", "v3"))
+    assert annotators.accuracies["one annotator"].mean == pytest.approx((1 + 1 / 2 + 1 / 3 + 0) / 4)
+    assert annotators.accuracies["most annotators"].mean == pytest.approx((1 + 1 / 2 + 0 + 0) / 4)
+    assert annotators.n_tied == 1
+    disputes = [(d.id, d.gold, d.answer, d.against, d.votes) for d in annotators.disputes]
     assert disputes == [("q3", "red", "pink", 1, 1), ("q2", "red", "blue", 2, 3)]
-    assert found.alpha == krippendorff_alpha(["AAA", "AB", "BBA", "D"])
+    assert annotators.alpha == krippendorff_alpha(["AAA", "AB", "BBA", "D"])
     pairs = [[("A", "A"), ("A", "B"), ("B", "B")], [("A", "A"), ("B", "A")]]
-    kappas = [cohen_kappa(own) for own in (*pairs, [("A", "A"), ("B", "A")])]
-    assert found.kappa == pytest.approx(sum(kappas) / 3)
+    kappas = [cohen_kappa(labels) for labels in (*pairs, [("A", "A"), ("B", "A")])]
+    assert annotators.kappa == pytest.approx(sum(kappas) / 3)
 
 
 def test_votes_that_count_from_another_number_than_gold_are_refused(tmp_path):
@@ -118,15 +118,15 @@ def test_one_annotator_has_no_majority():
 
 @pytest.mark.parametrize("field", ["votes", "votes.label"])
 def test_votes_in_a_list(field):
-    made = rows([("A", "C", "B")] * 2, ["A", "D"])
-    for row in made:
+    vote_rows = rows([("A", "C", "B")] * 2, ["A", "D"])
+    for row in vote_rows:
         votes = [row.pop(f"v{n}") for n in (1, 2, 3)]
         row["votes"] = votes if field == "votes" else [{"label": vote} for vote in votes]
     fields = FIELDS.replace("v1+v2+v3", field)
-    dataset = classic_rc.from_rows(made, fields=fields)
+    dataset = classic_rc.from_rows(vote_rows, fields=fields)
     assert dataset[0].meta["annotators"] == {"1": 0, "2": 2, "3": 1}
-    made[0]["votes"] = made[1]["votes"] = {"ann": "A", "bob": None}
-    dataset = classic_rc.from_rows(made, fields=FIELDS.replace("v1+v2+v3", "votes"))
+    vote_rows[0]["votes"] = vote_rows[1]["votes"] = {"ann": "A", "bob": None}
+    dataset = classic_rc.from_rows(vote_rows, fields=FIELDS.replace("v1+v2+v3", "votes"))
     assert dataset[0].meta["annotators"] == {"ann": 0, "bob": None}
 
 
@@ -150,25 +150,25 @@ def test_a_vote_for_two_options_is_refused_where_one_is_right():
 
 
 def test_sets_of_options_and_texts():
-    several = read([("A, B", "B, A", "A"), ("C", "C", "A")], ["A, B", "A"])
-    assert several[0].meta["annotators"] == {"v1": [0, 1], "v2": [0, 1], "v3": [0]}
-    found = check_dataset(several).annotators
-    assert found.accuracies["one annotator"].mean == pytest.approx((2 / 3 + 1 / 3) / 2)
-    made = [
+    multiple = read([("A, B", "B, A", "A"), ("C", "C", "A")], ["A, B", "A"])
+    assert multiple[0].meta["annotators"] == {"v1": [0, 1], "v2": [0, 1], "v3": [0]}
+    annotators = check_dataset(multiple).annotators
+    assert annotators.accuracies["one annotator"].mean == pytest.approx((2 / 3 + 1 / 3) / 2)
+    span_rows = [
         {"text": f"It rained in {place}.", "ask": "Where?", "key": place, "v1": f"in {place}"}
         | {"v2": f"the {place}!", "v3": ""}
         for place in ("Oslo", "Rome")
     ]
     fields = "passage=text,question=ask,gold=key,task=span,annotators=v1+v2+v3"
-    spans = classic_rc.from_rows(made, fields=fields)
-    found = check_dataset(spans).annotators  # as SQuAD's exact match compares
-    assert found.accuracies["one annotator"].mean == pytest.approx(1 / 2)
-    assert (found.n_votes, found.n_tied) == (4, 2)
+    spans = classic_rc.from_rows(span_rows, fields=fields)
+    annotators = check_dataset(spans).annotators  # as SQuAD's exact match compares
+    assert annotators.accuracies["one annotator"].mean == pytest.approx(1 / 2)
+    assert (annotators.n_votes, annotators.n_tied) == (4, 2)
 
 
 def leaking(n=200, **settings):
     """Gold ends in a mark in half of the questions; annotators contradict it in a tenth."""
-    rng, made = random.Random(5), []
+    rng, leaking_rows = random.Random(5), []
     for i in range(n):
         options = [f"{rng.choice('bdgk')}{rng.choice('aeiou')}l{i}{c}" for c in "mnpr"]
         gold = rng.randrange(4)
@@ -176,8 +176,8 @@ def leaking(n=200, **settings):
         vote = (gold + (i % 10 == 0)) % 4
         row = {"id": f"q{i}", "text": f"Story {i}.", "ask": "Which?", "key": "ABCD"[gold]}
         row |= dict(zip("ABCD", options, strict=True))
-        made.append(row | dict.fromkeys(("v1", "v2", "v3"), "ABCD"[vote]))
-    return classic_rc.from_rows(made, fields=FIELDS, **settings)
+        leaking_rows.append(row | dict.fromkeys(("v1", "v2", "v3"), "ABCD"[vote]))
+    return classic_rc.from_rows(leaking_rows, fields=FIELDS, **settings)
 
 
 def test_a_check_shows_the_votes_and_finds_no_cues_in_them():
@@ -203,9 +203,9 @@ def test_votes_survive_our_json_lines_and_a_repair(tmp_path):
     dataset = leaking(60)
     path = tmp_path / "own.jsonl"
     path.write_text(to_jsonl(dataset), encoding="utf-8")
-    again = classic_rc.load(str(path))
-    assert [q.meta for q in again] == [q.meta for q in dataset]
-    report = check_dataset(again)
+    reloaded = classic_rc.load(str(path))
+    assert [q.meta for q in reloaded] == [q.meta for q in dataset]
+    report = check_dataset(reloaded)
     assert report.annotators.to_dict() == check_dataset(dataset).annotators.to_dict()
     mended = mend_dataset(report).dataset
     assert [q.gold for q in mended] != [q.gold for q in dataset]
@@ -217,12 +217,12 @@ def test_votes_survive_our_json_lines_and_a_repair(tmp_path):
 
 
 def test_a_field_of_that_name_that_has_no_votes_is_a_plain_field():
-    made = [
+    plain_rows = [
         {"passage": f"It rained {i}.", "question": "Did it?", "candidates": ["no", "yes"]}
         | {"gold": i % 2, "annotators": {"ann": "late"} if i else 3}
         for i in range(30)
     ]
-    report = check_dataset(classic_rc.from_rows(made))
+    report = check_dataset(classic_rc.from_rows(plain_rows))
     assert report.annotators is None
     assert any("annotators" in note for note in report.notes)
 

@@ -153,5 +153,5 @@ def test_mending_writes_a_copy_its_provenance_and_both_figures(cli, write, tmp_p
 
 
 def test_mending_writes_one_dataset(cli, leaking, write, tmp_path):
-    other = write("other.jsonl", make_rows())
-    cli("check", leaking, other, "--mend", tmp_path / "m.jsonl").fails(2, "--pool", field="--mend")
+    second = write("other.jsonl", make_rows())
+    cli("check", leaking, second, "--mend", tmp_path / "m.jsonl").fails(2, "--pool", field="--mend")

@@ -104,19 +104,19 @@ def test_small_blocks_change_nothing():
         row["aux"], row["gold"] = [i % 7, i % 3], [row["gold"]] if i % 3 else [0, 3]
         row["task"] = "multiple-answer"
     dataset = classic_rc.from_rows(rows)
-    whole = check_dataset(dataset)
+    unblocked = check_dataset(dataset)
     with small_blocks(50):
         parts = check_dataset(dataset)
-    assert len(whole.cues) > 0
-    assert {**parts.to_dict(), "seconds": None} == {**whole.to_dict(), "seconds": None}
+    assert len(unblocked.cues) > 0
+    assert {**parts.to_dict(), "seconds": None} == {**unblocked.to_dict(), "seconds": None}
 
 
 def test_random_gold_has_no_findings():
-    found = [
+    findings = [
         check(make_rows(n, k, seed), draws=200, seed=seed).cues
         for seed, (n, k) in enumerate([(120, 2), (240, 4)])
     ]
-    assert found == [(), ()]
+    assert findings == [(), ()]
 
 
 def test_what_correlates_with_a_chosen_cue_disappears():
@@ -347,8 +347,8 @@ def test_mending_removes_all_votes():
 
 def test_one_answer_for_all_is_an_error():
     rows = [{**row, "candidates": ["yes", "no"], "gold": 0} for row in make_rows(60, 2)]
-    found = {finding.kind.name: finding for finding in check(rows).findings}
-    assert found["one-answer"].count == 60
+    findings = {finding.kind.name: finding for finding in check(rows).findings}
+    assert findings["one-answer"].count == 60
     fine = [{**row, "candidates": ["yes", "no"]} for row in make_rows(60, 2)]
     assert "one-answer" not in {finding.kind.name for finding in check(fine).findings}
 
@@ -372,7 +372,7 @@ def test_several_right_options_have_exact_probabilities():
     pairs = [(i, j) for i in range(4) for j in range(i)]
     total = sum(odds[i] * odds[j] for i, j in pairs)
     expected = [
-        sum(odds[i] * odds[j] for i, j in pairs if one in (i, j)) / total for one in range(4)
+        sum(odds[i] * odds[j] for i, j in pairs if option in (i, j)) / total for option in range(4)
     ]
     model = ConditionalLogit(table, scores)
     assert model.p[:4] == pytest.approx(expected)
@@ -429,8 +429,8 @@ def test_mending_removes_what_it_can():
     assert not any("\u200b" in text or text != text.strip() or "“" in text for text in texts)
     right = {q.id: {re.sub(r"\W", "", text) for text in q.gold_texts} for q in report.dataset}
     assert all({re.sub(r"\W", "", text) for text in q.gold_texts} == right[q.id] for q in mended)
-    again = mend_dataset(report, seed=3).dataset
-    assert again.fingerprint == mended.fingerprint
+    mended_again = mend_dataset(report, seed=3).dataset
+    assert mended_again.fingerprint == mended.fingerprint
 
 
 def test_options_that_speak_of_others_keep_their_order():
@@ -512,21 +512,21 @@ def test_sums_over_choices_are_those_of_the_columns():
     table = OptionTable.of(classic_rc.from_rows(make_rows(60, 4)))
     features = build_features(table)
     # Not a multiple of the choices that are counted together.
-    chosen = np.random.default_rng(0).random((len(table.texts), 30)) < 0.3
+    choices = np.random.default_rng(0).random((len(table.texts), 30)) < 0.3
     columns = np.column_stack([*features.columns(range(len(features)))])
-    counts = np.concatenate([*features.counts(chosen)], axis=1)
-    assert counts == pytest.approx(columns.T @ chosen, abs=1e-4)
-    assert (counts[: features.n_sparse] == (columns.T @ chosen)[: features.n_sparse]).all()
+    counts = np.concatenate([*features.counts(choices)], axis=1)
+    assert counts == pytest.approx(columns.T @ choices, abs=1e-4)
+    assert (counts[: features.n_sparse] == (columns.T @ choices)[: features.n_sparse]).all()
 
 
-@pytest.mark.parametrize("several", [False, True])
-def test_features_of_gold_order_are_as_their_names_say(several):
+@pytest.mark.parametrize("multiple", [False, True])
+def test_features_of_gold_order_are_as_their_names_say(multiple):
     rng = random.Random(3)
     rows = []
     for i in range(40):
         options = rng.sample(["yes", "no", "both", "neither", f"only {i}"], rng.randint(2, 5))
         gold = rng.sample(range(len(options)), rng.randint(1, len(options) - 1))
-        gold = gold if several else gold[0]
+        gold = gold if multiple else gold[0]
         rows.append({"passage": f"p{i}", "question": "Is it?", "candidates": options, "gold": gold})
     table = OptionTable.of(classic_rc.from_rows(rows))
     starts, places = table.offsets.tolist(), table.position.tolist()
@@ -536,7 +536,7 @@ def test_features_of_gold_order_are_as_their_names_say(several):
         size = int(table.sizes[start])
         before = right[start - 1][0] if start else None
         earlier = right[start - 2][0] if start > 1 else None
-        others = [j for j, other in enumerate(table.texts) if other == text and j != i]
+        others = [j for j, option_text in enumerate(table.texts) if option_text == text and j != i]
         is_right = any(table.right[j] for j in others)
         for number, has in enumerate(
             (
@@ -552,7 +552,9 @@ def test_features_of_gold_order_are_as_their_names_say(several):
                 expected[number].add(i)
     order = order_features(table)(table.right)
     assert [set(options.tolist()) for options in order.places + order.texts] == expected
-    assert all(len(np.unique(table.question[own])) == len(own) for own in order.places)
+    assert all(
+        len(np.unique(table.question[of_place])) == len(of_place) for of_place in order.places
+    )
 
 
 def test_shapes_are_those_of_the_characters():

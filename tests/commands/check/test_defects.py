@@ -70,7 +70,7 @@ def test_bad_and_hidden_questions_are_left_out_on_demand(cli, damaged, tmp_path)
 
 
 @pytest.fixture
-def wide(write):
+def wide_rows(write):
     rows = [
         {"text": "It rained.", "ask": f"What {i}?", "A": "rain", "B": "sun", "key": "AB"[i % 2]}
         for i in range(5)
@@ -78,8 +78,8 @@ def wide(write):
     return write("wide.jsonl", rows)
 
 
-def test_questions_are_shown_as_fields_map_them(cli, wide):
-    done = cli("run", wide, "--fields", _FIELDS, "-s", "random")
+def test_questions_are_shown_as_fields_map_them(cli, wide_rows):
+    done = cli("run", wide_rows, "--fields", _FIELDS, "-s", "random")
     assert done.code == 0
     notes = [line.removeprefix("classic-rc: note: ") for line in done.messages("note")]
     assert notes[:4] == [
@@ -90,7 +90,7 @@ def test_questions_are_shown_as_fields_map_them(cli, wide):
     ]
     assert notes[6] == "   options: rain | [[sun]]"
     assert len(notes) == 10
-    assert cli("run", wide, "--fields", _FIELDS, "-s", "random", "--quiet").err == ""
+    assert cli("run", wide_rows, "--fields", _FIELDS, "-s", "random", "--quiet").err == ""
 
 
 def _yes_no(write):
@@ -213,12 +213,12 @@ def everything(write):
 def test_no_defect_hides_another(cli, everything):
     done = cli("check", everything, "--format", "json")
     assert done.code == 0, done.err
-    found = {finding["what"]: finding for finding in done.json["checks"][0]["defects"]}
-    assert {name: found.get(name, {}).get("count") for name in _DEFECTS} == dict.fromkeys(
+    defects = {finding["what"]: finding for finding in done.json["checks"][0]["defects"]}
+    assert {name: defects.get(name, {}).get("count") for name in _DEFECTS} == dict.fromkeys(
         _DEFECTS, 1
     )
     for line, name in enumerate(_DEFECTS, start=31):
-        assert f"{everything}, line {line}" in found[name]["places"][0], name
+        assert f"{everything}, line {line}" in defects[name]["places"][0], name
 
 
 def test_answers_to_questions_that_cannot_be_read_are_left_out(cli, everything, write):

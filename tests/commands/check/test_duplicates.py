@@ -84,19 +84,19 @@ def found_ids(findings, *kinds):
 @pytest.mark.parametrize("n_words", [20, 100])
 def test_copies_of_passages_in_training_data(edit, n_words):
     rng = random.Random(n_words)
-    own = [passage(rng, n_words) for _ in range(40)]
-    dev = classic_rc.from_rows([row(rng, f"d{i}", text) for i, text in enumerate(own)])
+    passages = [passage(rng, n_words) for _ in range(40)]
+    dev = classic_rc.from_rows([row(rng, f"d{i}", text) for i, text in enumerate(passages)])
     copies = [
         PASSAGE_EDITS[edit](rng, text) if i % 2 else passage(rng, n_words)
-        for i, text in enumerate(own)
+        for i, text in enumerate(passages)
     ]
     train = classic_rc.from_rows([row(rng, f"t{i}", text) for i, text in enumerate(copies)])
     (finding,) = find_duplicates(dev, train)
     assert finding.kind.name == ("passage-in-train" if edit in EQUAL else "passage-nearly-in-train")
     planted = {f"p-d{i}" for i in range(1, 40, 2)}
-    found = {pair.id for pair in finding.pairs}
-    assert found <= planted
-    assert len(found) >= 0.95 * len(planted)
+    pair_ids = {pair.id for pair in finding.pairs}
+    assert pair_ids <= planted
+    assert len(pair_ids) >= 0.95 * len(planted)
     assert all(pair.other == pair.id.replace("d", "t") for pair in finding.pairs)
     assert all((pair.similarity == 1) is (edit in EQUAL) for pair in finding.pairs)
 
@@ -132,30 +132,30 @@ def test_copies_of_questions_in_training_data(edit, same_passage, n_words):
         text, options = passage(rng, 50), [sentence(rng, 3) for _ in range(4)]
         question = rng.choice(TEMPLATES) if i % 4 == 0 else sentence(rng, n_words)
         dev.append(row(rng, f"d{i}", text, question, options))
-        other = text if same_passage else passage(rng, 50)
+        second_text = text if same_passage else passage(rng, 50)
         if i % 4 == 1:
             copy = QUESTION_EDITS[edit](rng, question, options)
             gold = copy[1].index(options[0])
-            train.append(row(rng, f"t{i}", other, *copy, gold))
+            train.append(row(rng, f"t{i}", second_text, *copy, gold))
         else:
             train.append(
                 row(rng, f"t{i}", passage(rng, 50), rng.choice(TEMPLATES) if i % 4 == 0 else None)
             )
     findings = find_duplicates(classic_rc.from_rows(dev), classic_rc.from_rows(train))
-    found = found_ids(findings, "question-in-train", "question-nearly-in-train")
+    copied_ids = found_ids(findings, "question-in-train", "question-nearly-in-train")
     planted = {f"d{i}" for i in range(1, 100, 4)}
-    assert found <= planted
-    assert len(found) >= 0.9 * len(planted)
+    assert copied_ids <= planted
+    assert len(copied_ids) >= 0.9 * len(planted)
 
 
 def test_templates_and_common_options_are_no_copies():
     rng = random.Random(1)
-    asked = [
+    questions = [
         (t, options)
         for t in TEMPLATES
         for options in (["True", "False"], ["Yes", "No", "Not given"])
     ]
-    rows = [row(rng, f"q{i}", passage(rng, 60), *asked[i % len(asked)]) for i in range(60)]
+    rows = [row(rng, f"q{i}", passage(rng, 60), *questions[i % len(questions)]) for i in range(60)]
     assert find_duplicates(classic_rc.from_rows(rows[:20]), classic_rc.from_rows(rows[20:])) == ()
 
 
@@ -172,7 +172,7 @@ def test_unrelated_texts_about_one_topic_are_no_copies():
 
 def test_repetitions_within_a_dataset():
     rng = random.Random(3)
-    text, other = passage(rng, 100), passage(rng, 100)
+    text, second_text = passage(rng, 100), passage(rng, 100)
     options = [sentence(rng, 4) for _ in range(4)]
     first = row(rng, "q1", text, "Why did captain Nemo leave the harbour?", options)
     reworded = {
@@ -184,12 +184,14 @@ def test_repetitions_within_a_dataset():
         first,
         {**first, "id": "q2", **reworded},
         {**first, "id": "q3", "question": "WHY did captain Nemo leave the harbour"},
-        row(rng, "q4", other, first["question"], options),
+        row(rng, "q4", second_text, first["question"], options),
         row(rng, "q5", replaced(rng, text, 0.05)),
         row(rng, "q6", passage(rng, 100), sentence(rng, 8), [*options[1:], options[0]]),
     ]
-    found = {finding.kind.name: finding for finding in find_duplicates(classic_rc.from_rows(rows))}
-    pairs = {name: [(p.id, p.other) for p in finding.pairs] for name, finding in found.items()}
+    findings = {
+        finding.kind.name: finding for finding in find_duplicates(classic_rc.from_rows(rows))
+    }
+    pairs = {name: [(p.id, p.other) for p in finding.pairs] for name, finding in findings.items()}
     assert pairs == {
         "question-repeated": [("q3", "q1")],
         "question-reused": [("q4", "q1")],
@@ -197,9 +199,11 @@ def test_repetitions_within_a_dataset():
         "passage-nearly-repeated": [("p-q5", "p-q1")],
         "options-repeated": [("q6", "q1")],
     }
-    assert found["question-nearly-repeated"].pairs[0].diff() == "leave [-the-] {+this+} harbour? …"
-    assert found["question-repeated"].examples == ("q3",)
-    plain = found["passage-nearly-repeated"].to_dict()
+    assert (
+        findings["question-nearly-repeated"].pairs[0].diff() == "leave [-the-] {+this+} harbour? …"
+    )
+    assert findings["question-repeated"].examples == ("q3",)
+    plain = findings["passage-nearly-repeated"].to_dict()
     assert plain["count"] == 1
     assert plain["pairs"][0]["id"] == "p-q5"
     assert 0.6 < plain["pairs"][0]["similarity"] < 1
@@ -209,12 +213,12 @@ def test_the_same_options_about_one_passage_need_fewer_words_of_the_question():
     rng = random.Random(9)
     text, options = passage(rng, 80), [sentence(rng, 4) for _ in range(4)]
     first = row(rng, "q1", text, "Why did captain Nemo leave the harbour?", options, 2)
-    again = {**first, "id": "q2", "question": "For what reason did captain Nemo sail?"}
-    (finding,) = find_duplicates(classic_rc.from_rows([first, again]))
+    reworded = {**first, "id": "q2", "question": "For what reason did captain Nemo sail?"}
+    (finding,) = find_duplicates(classic_rc.from_rows([first, reworded]))
     assert (finding.kind.name, finding.examples) == ("question-nearly-repeated", ("q2",))
-    elsewhere = {**again, "passage_id": "p-q2", "passage": passage(rng, 80)}
-    yes_no = [{**own, "candidates": ["yes", "no"], "gold": 0} for own in (first, again)]
-    for rows in ([first, {**again, "gold": 1}], [first, elsewhere], yes_no):
+    elsewhere = {**reworded, "passage_id": "p-q2", "passage": passage(rng, 80)}
+    yes_no = [{**version, "candidates": ["yes", "no"], "gold": 0} for version in (first, reworded)]
+    for rows in ([first, {**reworded, "gold": 1}], [first, elsewhere], yes_no):
         assert {f.kind.name for f in find_duplicates(classic_rc.from_rows(rows))} <= {
             "options-repeated"
         }
@@ -243,13 +247,14 @@ def cloze(id_, text, query, gold):
 def test_without_options_gold_must_agree():
     rng = random.Random(5)
     query = "After the storm captain @placeholder sailed the broken ship into the harbour of Lisbon"
-    again = query.replace("broken", "damaged")
+    reworded = query.replace("broken", "damaged")
     dev = Dataset([cloze("q1", passage(rng, 60), query, "Nora")], "dev")
-    same, other = (
-        Dataset([cloze("t1", passage(rng, 60), again, gold)], "train") for gold in ("nora", "Omar")
+    agreeing, contradicting = (
+        Dataset([cloze("t1", passage(rng, 60), reworded, gold)], "train")
+        for gold in ("nora", "Omar")
     )
-    assert [f.kind.name for f in find_duplicates(dev, same)] == ["question-nearly-in-train"]
-    assert find_duplicates(dev, other) == ()
+    assert [f.kind.name for f in find_duplicates(dev, agreeing)] == ["question-nearly-in-train"]
+    assert find_duplicates(dev, contradicting) == ()
 
 
 def test_hidden_gold_empty_texts_and_no_words():
@@ -265,17 +270,20 @@ def test_hidden_gold_empty_texts_and_no_words():
         row(rng, f"o{i}", text, "?", ["!", "..."])
         for i, text in enumerate(("...", "...", " ", " "))
     ]
-    found = {f.kind.name: f.examples for f in find_duplicates(classic_rc.from_rows(odd))}
-    assert found["passage-repeated"] == ("p-o1",)
-    assert set(found) <= {"passage-repeated", "question-repeated"}
+    examples = {f.kind.name: f.examples for f in find_duplicates(classic_rc.from_rows(odd))}
+    assert examples["passage-repeated"] == ("p-o1",)
+    assert set(examples) <= {"passage-repeated", "question-repeated"}
 
 
 def test_several_training_datasets_are_one():
     rng = random.Random(7)
     rows = [row(rng, f"q{i}", passage(rng, 60)) for i in range(4)]
-    one, two = classic_rc.from_rows(rows[:1]), classic_rc.from_rows(rows[1:2])
-    found = find_duplicates(classic_rc.from_rows(rows), [one, two])
-    assert {f.kind.name: f.count for f in found} == {"question-in-train": 2, "passage-in-train": 2}
+    first, second = classic_rc.from_rows(rows[:1]), classic_rc.from_rows(rows[1:2])
+    findings = find_duplicates(classic_rc.from_rows(rows), [first, second])
+    assert {f.kind.name: f.count for f in findings} == {
+        "question-in-train": 2,
+        "passage-in-train": 2,
+    }
 
 
 def test_scores_without_what_training_data_has():
@@ -286,9 +294,9 @@ def test_scores_without_what_training_data_has():
     assert mask.sum() == len(train)
     evaluation = classic_rc.evaluate(data, ["sw+d", "random"])
     grouping = group_original_questions(data, duplicates)
-    (left,) = grouping.masks.values()
+    (uncopied,) = grouping.masks.values()
     assert grouping.covered.all()
-    assert left.tolist() == (~mask).tolist()
+    assert uncopied.tolist() == (~mask).tolist()
     copies = group_original_questions(data, find_duplicates(data, data))
     (none_left,) = break_down(evaluation.results, copies, n=10).to_dict()["groups"]
     assert (none_left["questions"], none_left["systems"]["sw+d"]["value"]) == (0, None)
@@ -303,19 +311,19 @@ def test_kinds_are_ordered_by_severity():
 def test_shared_dialogues_of_dream(shared_data):
     """Read by hand: all thirty are versions, or parts, of one dialogue."""
     dev, train = (
-        classic_rc.load(shared_data / "dream" / f"{part}.json") for part in ("dev", "train")
+        classic_rc.load(shared_data / "dream" / f"{split}.json") for split in ("dev", "train")
     )
     duplicates = find_duplicates(dev, train)
-    found = {finding.kind.name: finding.count for finding in duplicates}
-    assert found["passage-nearly-in-train"] == 30
-    assert found["question-in-train"] == 10
-    assert found["gold-differs-in-train"] == 1
-    assert found["question-nearly-in-train"] < 15
+    counts = {finding.kind.name: finding.count for finding in duplicates}
+    assert counts["passage-nearly-in-train"] == 30
+    assert counts["question-in-train"] == 10
+    assert counts["gold-differs-in-train"] == 1
+    assert counts["question-nearly-in-train"] < 15
     assert copied_questions(dev, duplicates).mean() < 0.1
 
 
 def test_mctest_has_no_copies_across_its_splits(shared_data):
     dev, train = (
-        classic_rc.load(shared_data / "mctest" / f"mc500.{part}.tsv") for part in ("dev", "train")
+        classic_rc.load(shared_data / "mctest" / f"mc500.{split}.tsv") for split in ("dev", "train")
     )
     assert find_duplicates(dev, train) == ()

@@ -58,9 +58,9 @@ def test_only_new_cues_fail(check, baseline):
     assert check("--fail", leaks="!")[0] == 1
     gate = baseline(leaks="!")
     assert check(*gate, leaks="!")[0] == 0
-    code, said = check(*gate, leaks="!z")
+    code, messages = check(*gate, leaks="!z")
     assert code == 1
-    failing = [line for line in said.splitlines() if "ARTIFACT" in line]
+    failing = [line for line in messages.splitlines() if "ARTIFACT" in line]
     assert len(failing) == 1
     assert '"z"' in failing[0]
 
@@ -69,15 +69,15 @@ def test_more_defects_fail_and_fewer_are_said(check, baseline):
     assert check("--fail", doubled=3)[0] == 1
     gate = baseline(doubled=3)
     assert check(*gate, doubled=3)[0] == 0
-    code, said = check(*gate, doubled=5)
+    code, messages = check(*gate, doubled=5)
     assert code == 1
-    assert "(5, 3 in the baseline)" in said
-    code, said = check(*gate, doubled=2)
+    assert "(5, 3 in the baseline)" in messages
+    code, messages = check(*gate, doubled=2)
     assert code == 0
-    assert "(2, 3 in the baseline)" in said
-    code, said = check(*gate)
+    assert "(2, 3 in the baseline)" in messages
+    code, messages = check(*gate)
     assert code == 0
-    assert "no longer found" in said
+    assert "no longer found" in messages
 
 
 @pytest.fixture
@@ -103,9 +103,9 @@ def test_questions_left_out_for_another_reason_are_new(lines):
     assert lines([sound] * 9 + [bad_gold] * 3, "--format", "json", "-o", "before.json")[0] == 0
     gate = ("--fail", "--baseline", "before.json")
     assert lines([sound] * 9 + [bad_gold] * 3, *gate)[0] == 0
-    code, said = lines([sound] * 9 + [bad_gold] * 2 + [bad_text], *gate)
+    code, messages = lines([sound] * 9 + [bad_gold] * 2 + [bad_text], *gate)
     assert code == 1
-    assert len([line for line in said.splitlines() if "DEFECT" in line]) == 1
+    assert len([line for line in messages.splitlines() if "DEFECT" in line]) == 1
 
 
 def test_an_allowed_finding_needs_no_baseline(check, baseline):
@@ -131,9 +131,9 @@ def test_an_allowed_finding_needs_no_baseline(check, baseline):
 def test_a_baseline_that_is_none_is_refused(check, content):
     with open("bad.json", "w", encoding="utf-8") as file:
         file.write(content)
-    code, said = check("--fail", "--baseline", "bad.json")
+    code, messages = check("--fail", "--baseline", "bad.json")
     assert code == 3
-    errors = [line for line in said.splitlines() if "error" in line]
+    errors = [line for line in messages.splitlines() if "error" in line]
     assert len(errors) == 1
     assert errors[0].count("bad.json") == 1
 

@@ -51,7 +51,7 @@ PLANTED = [
 
 
 @pytest.mark.parametrize(("kind", "question"), PLANTED, ids=[kind for kind, _ in PLANTED])
-def test_each_kind_alone(kind, question):
+def test_a_question_with_one_defect_has_that_finding_alone(kind, question):
     assert names(question) == {kind: (1, ("q",))}
 
 
@@ -67,8 +67,8 @@ def test_a_passage_has_the_place_of_its_first_question(tmp_path):
     cells = ["Once there was an owl.", "Once there was a hen.", "once there was an owl"]
     rows = [f"{text},Who {i}?,Ann,Eve,0" for i, text in enumerate(cells)]
     path.write_text("\n".join(["passage,question,candidate_0,candidate_1,gold", *rows]), "utf-8")
-    found = {f.kind.name: f.places for f in find_defects(classic_rc.load(path, skip="bad"))}
-    assert found["passage-repeated"] == (f"{path}, line 4, passage passage-3",)
+    places = {f.kind.name: f.places for f in find_defects(classic_rc.load(path, skip="bad"))}
+    assert places["passage-repeated"] == (f"{path}, line 4, passage passage-3",)
 
 
 def test_a_question_repeated_with_other_gold():
@@ -82,16 +82,16 @@ def test_a_question_repeated_with_other_gold():
 
 
 def test_where_several_may_be_right_none_and_all_are_legal():
-    several = Task.MULTIPLE_ANSWER
+    task = Task.MULTIPLE_ANSWER
     data = Dataset(
         [
-            ask("q1", "A?", gold=frozenset(), task=several),
-            ask("q2", "B?", gold=frozenset({0, 1}), task=several),
+            ask("q1", "A?", gold=frozenset(), task=task),
+            ask("q2", "B?", gold=frozenset({0, 1}), task=task),
         ]
     )
-    found = find_defects(data)
-    assert [f.kind.name for f in found] == ["none-right", "all-right"]
-    assert all(f.kind.severity is Severity.NOTE for f in found)
+    defects = find_defects(data)
+    assert [f.kind.name for f in defects] == ["none-right", "all-right"]
+    assert all(f.kind.severity is Severity.NOTE for f in defects)
 
 
 def test_equal_passages_under_different_ids():
@@ -113,8 +113,8 @@ def test_equal_passages_under_different_ids():
 )
 def test_gold_that_cannot_be_reached(task, gold, kind):
     candidates = () if task.has_spans else ("Nora", "Omar")
-    found = find_defects(Dataset([ask("q", "Who?", candidates, gold, task=task)]))
-    assert [f.kind.name for f in found] == ([kind] if kind else [])
+    defects = find_defects(Dataset([ask("q", "Who?", candidates, gold, task=task)]))
+    assert [f.kind.name for f in defects] == ([kind] if kind else [])
 
 
 def test_mentions_of_one_entity_are_no_equal_options():
@@ -134,10 +134,10 @@ def test_mentions_of_one_entity_are_no_equal_options():
     ],
 )
 def test_repeated_questions_must_accept_a_text_in_common(gold, kinds):
-    both = Passage("p", "Nora met Omar.")
-    first = ask("q1", "Who?", (), ("Nora",), both, Task.SPAN)
-    again = ask("q2", "who?", (), gold, both, Task.SPAN)
-    assert [f.kind.name for f in find_defects(Dataset([first, again]))] == kinds
+    passage = Passage("p", "Nora met Omar.")
+    first = ask("q1", "Who?", (), ("Nora",), passage, Task.SPAN)
+    repeated = ask("q2", "who?", (), gold, passage, Task.SPAN)
+    assert [f.kind.name for f in find_defects(Dataset([first, repeated]))] == kinds
 
 
 def test_what_training_data_has_too():
@@ -162,12 +162,12 @@ def test_what_training_data_has_too():
 
 def test_examples_are_three_at_the_most_and_the_gravest_come_first():
     questions = [ask(f"e{i}", f"Question {i}?", ("Nora", "")) for i in range(5)]
-    found = find_defects(Dataset([*questions, ask("n", "None?", gold=frozenset())]))
-    assert [(f.kind.name, f.count, f.examples) for f in found] == [
+    defects = find_defects(Dataset([*questions, ask("n", "None?", gold=frozenset())]))
+    assert [(f.kind.name, f.count, f.examples) for f in defects] == [
         ("no-right-option", 1, ("n",)),
         ("empty-option", 5, ("e0", "e1", "e2")),
     ]
-    assert found[1].to_dict() == {
+    assert defects[1].to_dict() == {
         "kind": "empty-option",
         "severity": "warning",
         "what": KINDS["empty-option"].what,
@@ -194,10 +194,10 @@ def test_near_copies_are_found_and_equal_passages_are_not_counted_twice():
         for i, passage in enumerate([text, text.upper(), near, "A fox ran.", "A fox sat."])
     ]
     dataset = classic_rc.from_rows(rows)
-    found = {finding.kind.name: finding for finding in find_defects(dataset)}
-    assert found["passage-repeated"].examples == ("p1",)
-    assert found["passage-nearly-repeated"].examples == ("p2",)
+    defects = {finding.kind.name: finding for finding in find_defects(dataset)}
+    assert defects["passage-repeated"].examples == ("p1",)
+    assert defects["passage-nearly-repeated"].examples == ("p2",)
     train = classic_rc.from_rows([rows[0], rows[3]])
-    found = {finding.kind.name: finding for finding in find_defects(dataset, train)}
-    assert found["passage-in-train"].examples == ("p0", "p1", "p3")
-    assert found["passage-nearly-in-train"].examples == ("p2",)
+    defects = {finding.kind.name: finding for finding in find_defects(dataset, train)}
+    assert defects["passage-in-train"].examples == ("p0", "p1", "p3")
+    assert defects["passage-nearly-in-train"].examples == ("p2",)

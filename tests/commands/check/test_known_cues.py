@@ -87,8 +87,10 @@ def test_the_family_has_a_bound_of_its_own():
         if i % 3 == 0:
             row["candidates"][row["gold"]] += " indeed"
     bounds = {cue.name: cue.bound for cue in check(rows).cues}
-    known = [bound for name, bound in bounds.items() if name.startswith("a word of negation")]
-    assert known[0] < bounds['the word "indeed"']
+    negation_bounds = [
+        bound for name, bound in bounds.items() if name.startswith("a word of negation")
+    ]
+    assert negation_bounds[0] < bounds['the word "indeed"']
 
 
 def test_the_levels_of_all_searches_are_five_percent():

@@ -28,14 +28,14 @@ def make(question=QUESTION, options=OPTIONS, gold=0, cut=None, id_="t", seed=0):
     for i in range(N):
         text = f"{passage(rng, 120)} Captain Nemo left the harbour with his brother Omar."
         about = question.replace("harbour", f"harbour{i}")
-        named = [f"{option} {i}" for option in options]
-        rows.append(row(rng, f"{id_}{i}", text[:cut], about, named, gold))
+        options_named = [f"{option} {i}" for option in options]
+        rows.append(row(rng, f"{id_}{i}", text[:cut], about, options_named, gold))
     return rows
 
 
-def find(own, train):
-    own, train = (classic_rc.from_rows(rows, gold_as="index0") for rows in (own, train))
-    return {finding.kind.name: finding for finding in find_duplicates(own, train)}
+def find(evaluated, train):
+    evaluated, train = (classic_rc.from_rows(rows, gold_as="index0") for rows in (evaluated, train))
+    return {finding.kind.name: finding for finding in find_duplicates(evaluated, train)}
 
 
 FOUND = {
@@ -50,12 +50,12 @@ FOUND = {
 
 @pytest.mark.parametrize("change", FOUND)
 def test_copies_with_another_gold(change):
-    found = find(make(gold=1, **FOUND[change]), make(id_="d"))
-    assert found["gold-differs-in-train"].count == N
-    assert not {"question-in-train", "question-nearly-in-train"} & {*found}
-    assert all(pair.cause is None for pair in found["gold-differs-in-train"].pairs)
-    whole = "cut" not in FOUND[change]
-    assert ("passage-in-train" if whole else "passage-nearly-in-train") in found
+    findings = find(make(gold=1, **FOUND[change]), make(id_="d"))
+    assert findings["gold-differs-in-train"].count == N
+    assert not {"question-in-train", "question-nearly-in-train"} & {*findings}
+    assert all(pair.cause is None for pair in findings["gold-differs-in-train"].pairs)
+    is_whole = "cut" not in FOUND[change]
+    assert ("passage-in-train" if is_whole else "passage-nearly-in-train") in findings
 
 
 def test_shuffled_options_with_the_letter_kept():
@@ -92,23 +92,23 @@ DIFFERENT = {
 
 @pytest.mark.parametrize("difference", DIFFERENT)
 def test_different_questions_about_one_passage(difference):
-    one, two = DIFFERENT[difference]
-    assert not OTHER_GOLD & {*find(make(one, gold=1), make(two))}
-    assert "gold-differs-in-train" in find(make(one, gold=1), make(one))
+    first, second = DIFFERENT[difference]
+    assert not OTHER_GOLD & {*find(make(first, gold=1), make(second))}
+    assert "gold-differs-in-train" in find(make(first, gold=1), make(first))
 
 
 @pytest.mark.parametrize("options", [("Yes", "No"), ("True", "False")])
 def test_templates_need_the_same_question_and_passage(options):
     def ask(words, gold, seed=0):
         return [
-            {**own, "question": f"Did Nemo see {words}?", "candidates": options}
-            for own in make(gold=gold, seed=seed)
+            {**row, "question": f"Did Nemo see {words}?", "candidates": options}
+            for row in make(gold=gold, seed=seed)
         ]
 
-    own = ask("the moon", 0)
-    assert find(own, ask("the moon", 1))["gold-differs-in-train"].count == N
-    assert not OTHER_GOLD & {*find(own, ask("the sun", 1))}
-    assert not OTHER_GOLD & {*find(own, ask("the moon", 1, seed=1))}
+    row = ask("the moon", 0)
+    assert find(row, ask("the moon", 1))["gold-differs-in-train"].count == N
+    assert not OTHER_GOLD & {*find(row, ask("the sun", 1))}
+    assert not OTHER_GOLD & {*find(row, ask("the moon", 1, seed=1))}
 
 
 def test_twins_that_differ_in_a_word_are_different():
@@ -124,29 +124,31 @@ def test_twins_that_differ_in_a_word_are_different():
 
 
 def test_of_matching_questions_the_nearest_one_is_the_copy():
-    both = [*make("What was the cat called in the harbour?", gold=0, id_="c")]
-    both += make("What was the dog called in the harbour?", gold=1, id_="d")
-    assert not OTHER_GOLD & {*find(make("What was the cat called in the harbour?", gold=0), both)}
+    training_rows = [*make("What was the cat called in the harbour?", gold=0, id_="c")]
+    training_rows += make("What was the dog called in the harbour?", gold=1, id_="d")
+    assert not OTHER_GOLD & {
+        *find(make("What was the cat called in the harbour?", gold=0), training_rows)
+    }
 
 
 def test_gold_that_differs_within_a_dataset():
-    both = [*make(), *make(gold=1, id_="d", cut=500)]
+    rows = [*make(), *make(gold=1, id_="d", cut=500)]
     (finding,) = (
         f
-        for f in find_duplicates(classic_rc.from_rows(both, gold_as="index0"))
+        for f in find_duplicates(classic_rc.from_rows(rows, gold_as="index0"))
         if f.kind.name == "gold-differs"
     )
     assert [(p.id, p.other) for p in finding.pairs] == [(f"d{i}", f"t{i}") for i in range(N)]
 
 
 def test_what_follows_from_other_gold():
-    own, train = make(gold=1), make(id_="d")
-    own, train = (classic_rc.from_rows(rows, gold_as="index0") for rows in (own, train))
-    report = check_dataset(own, train=train)
+    evaluated, train = make(gold=1), make(id_="d")
+    evaluated, train = (classic_rc.from_rows(rows, gold_as="index0") for rows in (evaluated, train))
+    report = check_dataset(evaluated, train=train)
     findings: dict[str, Finding] = {finding.kind.name: finding for finding in report.findings}
     assert "gold-differs-in-train" in findings
     assert not OTHER_GOLD & COPIES
-    assert copied_questions(own, report.findings).all()  # by their passages
+    assert copied_questions(evaluated, report.findings).all()  # by their passages
     for kinds in ("defects", "duplicates"):
         lines = fail_messages(report, frozenset({kinds}))
         assert any("training questions with another gold (6" in line for line in lines)
@@ -157,9 +159,9 @@ def test_what_follows_from_other_gold():
 
 
 def test_all_planted_copies_are_found(shared_data):
-    own, train = (
-        classic_rc.load(shared_data / "cases" / "copies" / f"other_gold.{part}.jsonl")
-        for part in ("test", "train")
+    evaluated, train = (
+        classic_rc.load(shared_data / "cases" / "copies" / f"other_gold.{split}.jsonl")
+        for split in ("test", "train")
     )
-    found = {finding.kind.name: finding.count for finding in find_duplicates(own, train)}
-    assert (found["gold-differs-in-train"], found["passage-in-train"]) == (12, 12)
+    counts = {finding.kind.name: finding.count for finding in find_duplicates(evaluated, train)}
+    assert (counts["gold-differs-in-train"], counts["passage-in-train"]) == (12, 12)

@@ -103,17 +103,20 @@ def test_some_perturbations_as_json_and_csv(cli, tmp_path):
         "--intervals",
         50,
     )
-    (found,) = cli(*args, "--format", "json").json["perturbed"]
-    assert [score["perturbation"] for score in found["scores"]] == ["no-question", "shuffled-words"]
-    assert [len(score["by_seed"]) for score in found["scores"]] == [1, 5]
-    assert found["resampling"]["resamples"] == 50
+    (perturbed,) = cli(*args, "--format", "json").json["perturbed"]
+    assert [score["perturbation"] for score in perturbed["scores"]] == [
+        "no-question",
+        "shuffled-words",
+    ]
+    assert [len(score["by_seed"]) for score in perturbed["scores"]] == [1, 5]
+    assert perturbed["resampling"]["resamples"] == 50
     records = cli(*args, "--format", "csv").records
     assert [record["perturbation"] for record in records] == [
         "original",
         "no-question",
         "shuffled-words",
     ]
-    assert float(records[1]["difference"]) == found["scores"][0]["difference"]
+    assert float(records[1]["difference"]) == perturbed["scores"][0]["difference"]
     assert r"\toprule" in cli(*args, "--format", "latex").out
     out = tmp_path / "table.md"
     assert cli(*args, "--format", "markdown", "-o", out).out == ""
@@ -155,7 +158,7 @@ def test_a_file_of_answers_is_refused_with_what_to_do(cli, single, tmp_path):
     cli("run", single, "--perturbed", "no-passage", "-s", answers).fails(2, field="systems")
 
 
-def test_the_list(cli):
+def test_the_list_of_perturbations_says_what_a_reader_loses(cli):
     records = cli("list", "perturbations", "--format", "csv").records
     assert [record["name"] for record in records] == list(PERTURBATIONS)
     assert all("A reader loses" in record["description"] for record in records)

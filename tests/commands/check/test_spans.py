@@ -29,12 +29,12 @@ def make_squad(n=120, *, unanswerable=False, plant="", sentence=None, quote=""):
         texts = [f"Item {i} {' '.join(words)} here." for words in sentences]
         texts[place] = texts[place].replace(answer, f"{quote}{answer}{quote}")
         context = " ".join(texts)
-        asked = [*rng.sample(WORDS, 4)]
+        query_words = [*rng.sample(WORDS, 4)]
         is_impossible = unanswerable and rng.random() < 0.5
         if is_impossible and plant:
-            asked.insert(rng.randrange(1, 4), plant)
+            query_words.insert(rng.randrange(1, 4), plant)
         offset = sum(len(text) + 1 for text in texts[:place]) + texts[place].index(answer)
-        qa = {"id": f"q{i}", "question": f"What {' '.join(asked)}?"}
+        qa = {"id": f"q{i}", "question": f"What {' '.join(query_words)}?"}
         qa["answers"] = [] if is_impossible else [{"text": answer, "answer_start": offset}]
         paragraphs.append({"context": context, "qas": [{**qa, "is_impossible": is_impossible}]})
     return {"version": "1", "data": [{"title": "t", "paragraphs": paragraphs}]}
@@ -200,11 +200,11 @@ def test_defects_of_gold_spans(write):
         for id_, (text, start) in golds.items()
     ]
     data = {"data": [{"title": "t", "paragraphs": [{"context": context, "qas": qas}]}]}
-    found = {f.kind.name: f for f in find_defects(load(write("defects.json", json.dumps(data))))}
-    assert found["gold-in-word"].examples == ("inside",)
-    assert set(found["gold-no-candidate"].examples) == {"inside", "edge"}
-    assert "%" in found["gold-no-candidate"].detail
-    assert "gold-several-times" not in found
+    defects = {f.kind.name: f for f in find_defects(load(write("defects.json", json.dumps(data))))}
+    assert defects["gold-in-word"].examples == ("inside",)
+    assert set(defects["gold-no-candidate"].examples) == {"inside", "edge"}
+    assert "%" in defects["gold-no-candidate"].detail
+    assert "gold-several-times" not in defects
 
 
 def test_gold_without_an_offset_at_several_places(write):
@@ -213,8 +213,8 @@ def test_gold_without_an_offset_at_several_places(write):
         {"id": id_, "passage": passage, "question": "What?", "gold": [gold], "task": "span"}
         for id_, gold in (("twice", "flag"), ("once", "sea"))
     ]
-    found = {f.kind.name: f for f in find_defects(load(write("rows.jsonl", rows)))}
-    assert found["gold-several-times"].examples == ("twice",)
+    defects = {f.kind.name: f for f in find_defects(load(write("rows.jsonl", rows)))}
+    assert defects["gold-several-times"].examples == ("twice",)
 
 
 @pytest.mark.parametrize("language", ["zh", "th"])

@@ -38,7 +38,7 @@ def _kinds(text):
         ("", set()),
     ],
 )
-def test_damage(text, kinds):
+def test_damage_in_texts_is_named_by_its_kind(text, kinds):
     assert _kinds(text) == kinds
 
 
@@ -83,11 +83,11 @@ def test_what_reading_left_out_comes_first_and_everything_has_its_place(tmp_path
         _row("c", "Four.", ""),
     ]
     path.write_text("\n".join(map(json.dumps, rows)) + "\n{", "utf-8")
-    found = [
+    places = [
         (f.kind.name, str(f.kind.severity), f.count, f.places)
         for f in find_defects(load(path, skip="bad"))
     ]
-    assert found == [
+    assert places == [
         ("left-out", "error", 1, (f"{path}, line 5 column 2",)),
         ("left-out", "error", 1, (f"{path}, line 2, question b",)),
         ("repaired", "warning", 1, (f"{path}, line 3, question a",)),

@@ -45,18 +45,18 @@ def names(comparison):
 
 
 def test_solvers_and_predictions_are_compared_on_data(cli, single, human):
-    (found,) = compared(cli, human, "longest", "sw+d,window=3", "--data", single)
-    assert names(found) == ["human", "longest", "sw+d"]
-    assert [(p["first"], p["second"]) for p in found["pairs"]] == [
+    (comparison,) = compared(cli, human, "longest", "sw+d,window=3", "--data", single)
+    assert names(comparison) == ["human", "longest", "sw+d"]
+    assert [(p["first"], p["second"]) for p in comparison["pairs"]] == [
         ("human", "longest"), ("human", "sw+d"), ("longest", "sw+d"),
     ]  # fmt: skip
-    assert found["dataset"]["questions"] == 3
-    assert found["systems"][0]["value"] == pytest.approx(2 / 3)
-    assert found["chance"] == pytest.approx(1 / 3)
-    assert found["systems"][0]["relative_gain"] == pytest.approx(1)
-    assert sum(region["questions"] for region in found["overlap"]["regions"]) == 3
-    assert len(found["overlap"]["regions"]) == 8
-    ids = [id for region in found["overlap"]["regions"] for id in region["ids"]]
+    assert comparison["dataset"]["questions"] == 3
+    assert comparison["systems"][0]["value"] == pytest.approx(2 / 3)
+    assert comparison["chance"] == pytest.approx(1 / 3)
+    assert comparison["systems"][0]["relative_gain"] == pytest.approx(1)
+    assert sum(region["questions"] for region in comparison["overlap"]["regions"]) == 3
+    assert len(comparison["overlap"]["regions"]) == 8
+    ids = [id for region in comparison["overlap"]["regions"] for id in region["ids"]]
     assert sorted(ids) == ["q1", "q2", "q3"]
 
 
@@ -69,35 +69,37 @@ def test_a_row_of_a_record_can_be_named_and_called_otherwise(cli, single, saved)
     folder = saved(
         "today", single, "-s", "random", "-s", "longest", "-s", "sw+d:mctest160", "-s", "shortest"
     )
-    (found,) = compared(cli, f"{folder}#sw+d:mctest160", f"base={folder}#longest")
-    assert names(found) == ["sw+d:mctest160", "base"]
-    assert found["chance"] == pytest.approx(1 / 3)  # from the row that is not compared
+    (comparison,) = compared(cli, f"{folder}#sw+d:mctest160", f"base={folder}#longest")
+    assert names(comparison) == ["sw+d:mctest160", "base"]
+    assert comparison["chance"] == pytest.approx(1 / 3)  # from the row that is not compared
     done = cli("compare", f"{folder}#longer", folder)
     done.fails(2, "'longer'", "'longest'", found="longer", expected="longest")
     assert done.out == ""
 
 
-def test_each_dataset_of_records_is_compared_by_itself(cli, single, several, saved):
-    both = saved("both", single, several, "-s", "longest", "-s", "shortest", "--threshold", "3")
-    first, second = compared(cli, both)
+def test_each_dataset_of_records_is_compared_by_itself(cli, single, multiple_answer, saved):
+    two_datasets = saved(
+        "both", single, multiple_answer, "-s", "longest", "-s", "shortest", "--threshold", "3"
+    )
+    first, second = compared(cli, two_datasets)
     assert (first["metric"], second["metric"]) == ("accuracy", "f1_a")
-    one = saved("one", single, "-s", "random")
-    done = cli("compare", one, both)
+    one_dataset = saved("one", single, "-s", "random")
+    done = cli("compare", one_dataset, two_datasets)
     assert done.code == 0
     assert done.messages("warning", "several (4 questions, data ", "left out")
 
 
-def test_other_questions_are_refused_in_one_line(cli, single, several, saved):
+def test_other_questions_are_refused_in_one_line(cli, single, multiple_answer, saved):
     folders = [
         saved(f"{data.stem}", data, "-s", "longest", "--threshold", "3")
-        for data in (single, several)
+        for data in (single, multiple_answer)
     ]
     done = cli("compare", *folders)
     done.fails(
         2, "same questions", "longest", "single (3 questions, data ", "several (4 questions, data "
     )
     assert done.out == ""
-    done = cli("compare", folders[0], "longest", "--data", several)
+    done = cli("compare", folders[0], "longest", "--data", multiple_answer)
     done.fails(2, "same questions", "single (3 questions, data ", "several (4 questions, data ")
 
 
@@ -133,11 +135,14 @@ def test_group_keeps_passages_together_and_needs_data(cli, write, saved):
         for i in range(40)
     ]
     data = write("authors.jsonl", rows)
-    (found,) = compared(cli, "longest", "shortest", "--data", data, "--group", "author")
-    assert found["resampling"]["groups"] == 2
+    (comparison,) = compared(cli, "longest", "shortest", "--data", data, "--group", "author")
+    assert comparison["resampling"]["groups"] == 2
     folder = saved("today", data, "-s", "longest", "-s", "shortest")
     cli("compare", folder, "--group", "author").fails(2, "--data DATA", field="--group")
-    assert compared(cli, folder, "--data", data, "--group", "author")[0]["pairs"] == found["pairs"]
+    assert (
+        compared(cli, folder, "--data", data, "--group", "author")[0]["pairs"]
+        == comparison["pairs"]
+    )
 
 
 def test_an_output_never_replaces_an_input(cli, single, saved, human):
@@ -151,12 +156,21 @@ def test_an_output_never_replaces_an_input(cli, single, saved, human):
         assert out.read_bytes() == before
 
 
-def test_several_metrics_are_a_comparison_each(cli, several):
-    args = ("longest", "shortest", "--data", several, "--threshold", 3, "--metrics", "em0,f1_m")
-    found = compared(cli, *args)
-    assert [comparison["metric"] for comparison in found] == ["em0", "f1_m"]
+def test_several_metrics_are_a_comparison_each(cli, multiple_answer):
+    args = (
+        "longest",
+        "shortest",
+        "--data",
+        multiple_answer,
+        "--threshold",
+        3,
+        "--metrics",
+        "em0,f1_m",
+    )
+    comparisons = compared(cli, *args)
+    assert [comparison["metric"] for comparison in comparisons] == ["em0", "f1_m"]
     (alone,) = compared(cli, *args[:-1], "f1_m")
-    assert found[1] == alone
+    assert comparisons[1] == alone
     done = cli("compare", *args)
     assert done.out.count("solved by exactly these systems") == 1
     cli("compare", *args[:-1], "f1_m,accuracy").fails(2, "accuracy", field="metric")
@@ -165,8 +179,8 @@ def test_several_metrics_are_a_comparison_each(cli, several):
 def test_a_baseline_is_a_row_or_an_argument_or_one_more_system(cli, single, saved):
     systems = ("A=sw", "longest", "--data", single)
     for baseline in ("A", "A=sw", "sw", "sliding-window"):
-        (found,) = compared(cli, *systems, "--baseline", baseline)
-        assert (found["baseline"], names(found)) == ("A", ["A", "longest"])
+        (comparison,) = compared(cli, *systems, "--baseline", baseline)
+        assert (comparison["baseline"], names(comparison)) == ("A", ["A", "longest"])
     (more,) = compared(cli, *systems, "--baseline", "shortest")
     assert (more["baseline"], names(more)) == ("shortest", ["A", "longest", "shortest"])
     folder = saved("today", single, "-s", "longest", "-s", "shortest")
@@ -207,6 +221,6 @@ def test_the_questions_of_records_have_their_ids(cli, single, saved):
     (answered,) = compared(cli, "longest", "sw+d", "--data", single)
     assert recorded["overlap"] == answered["overlap"]
     region = next(r for r in recorded["overlap"]["regions"] if r["ids"])
-    named = f"{' + '.join(region['systems']) or 'no system'}: {region['ids'][0]}"
-    assert named in cli("compare", folder, "-v").out
-    assert named not in cli("compare", folder).out
+    listing = f"{' + '.join(region['systems']) or 'no system'}: {region['ids'][0]}"
+    assert listing in cli("compare", folder, "-v").out
+    assert listing not in cli("compare", folder).out

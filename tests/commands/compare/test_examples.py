@@ -42,28 +42,33 @@ def texts(example):
 
 
 def test_each_system_is_wrong_where_the_other_one_is_right(cli, animals, model):
-    found = examples(cli, model, "--baseline", "shortest", "--data", animals, "--examples", 2)
-    assert [(e["wrong"], e["right"], e["questions"]) for e in found] == [
+    examples_found = examples(
+        cli, model, "--baseline", "shortest", "--data", animals, "--examples", 2
+    )
+    assert [(e["wrong"], e["right"], e["questions"]) for e in examples_found] == [
         *[("model", "shortest", 4)] * 2, *[("shortest", "model", 8)] * 2,
     ]  # fmt: skip
-    assert all(int(e["question_id"][1:]) % 3 == 0 for e in found[:2])
-    assert all(int(e["question_id"][1:]) % 3 for e in found[2:])
-    shown = texts(found[0])
-    number = found[0]["question_id"][1:]
-    assert shown["passage"] == (f"It rained. A fox number {number} slept. Nobody came.", "")
-    assert shown["question"] == ("What slept?", "")
-    assert (shown["A"], shown["B"]) == (("fox", "right"), ("a heron", ""))
-    assert (shown["model"], shown["shortest"]) == (("B a heron", "wrong"), ("A fox", "right"))
-    assert shown["why shortest"][0].startswith("A “fox” wins by 4 over B “a heron”")
-    assert "why model" not in shown
+    assert all(int(e["question_id"][1:]) % 3 == 0 for e in examples_found[:2])
+    assert all(int(e["question_id"][1:]) % 3 for e in examples_found[2:])
+    texts_shown = texts(examples_found[0])
+    number = examples_found[0]["question_id"][1:]
+    assert texts_shown["passage"] == (f"It rained. A fox number {number} slept. Nobody came.", "")
+    assert texts_shown["question"] == ("What slept?", "")
+    assert (texts_shown["A"], texts_shown["B"]) == (("fox", "right"), ("a heron", ""))
+    assert (texts_shown["model"], texts_shown["shortest"]) == (
+        ("B a heron", "wrong"),
+        ("A fox", "right"),
+    )
+    assert texts_shown["why shortest"][0].startswith("A “fox” wins by 4 over B “a heron”")
+    assert "why model" not in texts_shown
 
 
 def test_draws_depend_on_ids_and_the_seed_alone(cli, animals, model, write):
     args = ("--data", animals, "--examples")
-    several = examples(cli, model, "shortest", *args, 3)
-    assert examples(cli, model, "shortest", *args, 1) == [several[0], several[3]]
+    three_each = examples(cli, model, "shortest", *args, 3)
+    assert examples(cli, model, "shortest", *args, 1) == [three_each[0], three_each[3]]
     turned = write("turned.jsonl", QUESTIONS[::-1])
-    assert examples(cli, model, "shortest", "--data", turned, "--examples", 3) == several
+    assert examples(cli, model, "shortest", "--data", turned, "--examples", 3) == three_each
     ids = {
         tuple(e["question_id"] for e in examples(cli, model, "shortest", *args, 3, "--seed", seed))
         for seed in range(5)
@@ -100,19 +105,19 @@ def test_records_read_their_questions_again(cli, animals, model, tmp_path):
     folder = tmp_path / "run"
     done = cli("run", animals, "-s", f"model={model}", "-s", "shortest", "--save", folder)
     assert done.code == 0, done.err
-    found = examples(cli, f"{folder}#model", f"{folder}#shortest", "--examples", 1)
-    shown = texts(found[0])
-    assert shown["shortest"] == ("A fox", "right")
-    assert shown["why shortest"][0].startswith("A “fox” wins by 4 over B “a heron”")
+    comparisons = examples(cli, f"{folder}#model", f"{folder}#shortest", "--examples", 1)
+    cards = texts(comparisons[0])
+    assert cards["shortest"] == ("A fox", "right")
+    assert cards["why shortest"][0].startswith("A “fox” wins by 4 over B “a heron”")
     text = animals.read_text(encoding="utf-8")
     animals.rename(tmp_path / "moved.jsonl")
     done = cli("compare", folder, "--examples", 1, "--format", "json")
     assert done.messages("warning", "no examples", "--data DATA")
     assert done.json["comparisons"][0]["examples"] == []
     moved = examples(cli, folder, "--data", tmp_path / "moved.jsonl", "--examples", 1)
-    assert [e["question_id"] for e in moved] == [e["question_id"] for e in found]
+    assert [e["question_id"] for e in moved] == [e["question_id"] for e in comparisons]
     # The record's own data is gone, so its solver cannot be restored.
-    assert texts(moved[0]) == {k: v for k, v in shown.items() if k != "why shortest"}
+    assert texts(moved[0]) == {k: v for k, v in cards.items() if k != "why shortest"}
     animals.write_text(text.replace("heron", "crane"), encoding="utf-8")
     assert cli("compare", folder, "--examples", 1).messages("warning", "no examples")
 
@@ -123,13 +128,13 @@ def test_expectations_have_no_examples(cli, animals, model):
 
 def test_an_answer_that_cannot_be_read_and_a_tie_are_named(cli, animals, write):
     silent = write("silent.jsonl", [{"id": q["id"], "answer": "no idea"} for q in QUESTIONS])
-    (found,) = examples(cli, silent, "shortest", "--data", animals, "--examples", 1)
-    assert texts(found)["silent"] == ("no answer", "wrong")
-    same = [question | {"candidates": ["fox", "cat", "dog"]} for question in QUESTIONS]
-    data = write("same.jsonl", same)
+    (comparison,) = examples(cli, silent, "shortest", "--data", animals, "--examples", 1)
+    assert texts(comparison)["silent"] == ("no answer", "wrong")
+    equal_options = [question | {"candidates": ["fox", "cat", "dog"]} for question in QUESTIONS]
+    data = write("same.jsonl", equal_options)
     first = write("first.jsonl", [{"id": q["id"], "answer": "A"} for q in QUESTIONS])
-    (found,) = examples(cli, first, "shortest", "--data", data, "--examples", 1)
-    assert texts(found)["shortest"] == ("A fox (one of 3 tied)", "partly right")
+    (comparison,) = examples(cli, first, "shortest", "--data", data, "--examples", 1)
+    assert texts(comparison)["shortest"] == ("A fox (one of 3 tied)", "partly right")
 
 
 @pytest.mark.parametrize(
@@ -151,21 +156,23 @@ def test_answers_without_options_are_texts(cli, write, task, fields):
         write(f"{name}.json", json.dumps({q["id"]: text for q in QUESTIONS}))
         for name, text in (("fine", "fox"), ("poor", "Nobody"))
     ]
-    (found,) = examples(cli, *files, "--data", data, "--examples", 1)
-    shown = texts(found)
-    assert (found["wrong"], shown["gold"]) == ("poor", ("fox", "right"))
-    assert (shown["fine"], shown["poor"]) == (("fox", "right"), ("Nobody", "wrong"))
+    (comparison,) = examples(cli, *files, "--data", data, "--examples", 1)
+    cards = texts(comparison)
+    assert (comparison["wrong"], cards["gold"]) == ("poor", ("fox", "right"))
+    assert (cards["fine"], cards["poor"]) == (("fox", "right"), ("Nobody", "wrong"))
 
 
-def test_selections_have_all_their_options(cli, several):
-    found = examples(cli, "all-positive", "all-negative", "--data", several, "--examples", 9)
-    for example in found:
-        shown = texts(example)
-        right = [text for name, (text, outcome) in shown.items() if outcome == "right"]
+def test_selections_have_all_their_options(cli, multiple_answer):
+    comparisons = examples(
+        cli, "all-positive", "all-negative", "--data", multiple_answer, "--examples", 9
+    )
+    for example in comparisons:
+        cards = texts(example)
+        right = [text for name, (text, outcome) in cards.items() if outcome == "right"]
         assert right
-        assert shown["all-negative"][0] == "no answer"
-        assert shown["all-positive"][0].startswith("A ")
-        assert " + B " in shown["all-positive"][0]
+        assert cards["all-negative"][0] == "no answer"
+        assert cards["all-positive"][0].startswith("A ")
+        assert " + B " in cards["all-positive"][0]
 
 
 def test_a_number_of_examples_is_positive(cli, animals):

@@ -58,7 +58,7 @@ MADE = Comparison(
 )
 
 
-def test_values():
+def test_texts_have_values_with_their_intervals():
     systems, pairs, regions = comparison_tables(MADE)
     assert texts(systems) == [
         ["sw+d", "60.00 [55.1, 64.5]", "+35.00 [+30.0, +40.0]", "+140.0"],
@@ -83,7 +83,7 @@ def test_values():
     assert regions.notes[1:] == ["sw+d + a|b_%: q1 q3", "sw+d: q2", "no system: q4"]
 
 
-def test_csv():
+def test_csv_has_a_record_for_each_system_pair_and_region():
     records = list(csv.DictReader(io.StringIO(render(comparison_tables(MADE), "csv"))))
     assert [record["kind"] for record in records] == [
         "system",
@@ -95,12 +95,14 @@ def test_csv():
         "region",
     ]
     system, _, pair, region, *_ = records
-    found = [system[key] for key in ("system", "value", "value_low", "gain_high", "signature")]
-    assert found == ["sw+d", "0.6", "0.551", "0.4", "sw+d|n:4"]
-    found = [pair[key] for key in ("first", "difference", "difference_low", "p_holm", "test")]
-    assert found == ["sw+d", "0.1", "-0.01", "0.0642", "permutation"]
-    found = [region[key] for key in ("systems", "questions", "ids", "metric")]
-    assert found == ["sw+d + a|b_%", "2", "q1 q3", "em0"]
+    system_cells = [
+        system[key] for key in ("system", "value", "value_low", "gain_high", "signature")
+    ]
+    assert system_cells == ["sw+d", "0.6", "0.551", "0.4", "sw+d|n:4"]
+    pair_cells = [pair[key] for key in ("first", "difference", "difference_low", "p_holm", "test")]
+    assert pair_cells == ["sw+d", "0.1", "-0.01", "0.0642", "permutation"]
+    region_cells = [region[key] for key in ("systems", "questions", "ids", "metric")]
+    assert region_cells == ["sw+d + a|b_%", "2", "q1 q3", "em0"]
 
 
 @pytest.mark.parametrize(

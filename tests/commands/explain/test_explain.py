@@ -136,10 +136,12 @@ def test_a_files_scores_are_shown_with_the_solvers(cli, single, tmp_path):
     file = tmp_path / "scores.jsonl"
     assert cli("predict", single, "-s", "sw", "--scores", "-o", file).code == 0
     explain = ("explain", single, "q1", "-s", f"LLM={file}", "-s", "sw")
-    shown, own = cli(*explain, "--format", "json").json["explanations"]
-    assert shown["solver"] == "LLM"
-    assert [c["score"] for c in shown["candidates"]] == [c["score"] for c in own["candidates"]]
-    assert shown["verdict"]["chosen"] == own["verdict"]["chosen"]
+    file_scores, solver_scores = cli(*explain, "--format", "json").json["explanations"]
+    assert file_scores["solver"] == "LLM"
+    assert [c["score"] for c in file_scores["candidates"]] == [
+        c["score"] for c in solver_scores["candidates"]
+    ]
+    assert file_scores["verdict"]["chosen"] == solver_scores["verdict"]["chosen"]
     done = cli(*explain)
     assert "read from the file" in done.out
     assert "ablation" not in done.out

@@ -25,9 +25,9 @@ def test_golden_logs_have_the_floor_of_their_own_questions(cli, shared_golden):
     assert best["above_floor"] == 0
     assert rows["dummy"]["above_floor"] == pytest.approx((0.2 - 0.35) / 0.65)
     results = next((shared_golden / "harness").glob("results_*.json"))
-    shown = cli("floor", str(results)).out
-    assert "race:" not in shown
-    assert "15.6" in shown  # (22 of 60 - 1/4) / (3/4)
+    printed = cli("floor", str(results)).out
+    assert "race:" not in printed
+    assert "15.6" in printed  # (22 of 60 - 1/4) / (3/4)
 
 
 def test_content_is_known_whatever_the_name_of_the_file(cli, shared_data, tmp_path):
@@ -63,11 +63,11 @@ def test_data_of_other_content_verifies_nothing(cli):
 @pytest.mark.parametrize("form", ["table", "markdown", "latex", "csv", "json", "html"])
 def test_every_format_has_the_list_and_a_dataset(cli, form):
     assert "race" in cli("floor", "--format", form).out
-    shown = cli("floor", "race:dev", "--by", "level", "--format", form).out
-    of = load_floors()["race:dev"]
-    share = of.value(of.floor)
-    assert f"{100 * share:.2f}" in shown or f"{share}" in shown
-    assert "high" in shown
+    printed = cli("floor", "race:dev", "--by", "level", "--format", form).out
+    dataset_floor = load_floors()["race:dev"]
+    share = dataset_floor.value(dataset_floor.floor)
+    assert f"{100 * share:.2f}" in printed or f"{share}" in printed
+    assert "high" in printed
 
 
 def test_a_table_measures_from_the_records_chance_or_floor(cli, tmp_path):
@@ -83,8 +83,8 @@ def test_a_table_measures_from_the_records_chance_or_floor(cli, tmp_path):
     )
     values = {}
     for base in ("chance", "floor"):
-        shown = cli("table", tmp_path / "run", "--above", base, "--format", "csv").out
-        rows = list(csv.DictReader(shown.splitlines()))
+        printed = cli("table", tmp_path / "run", "--above", base, "--format", "csv").out
+        rows = list(csv.DictReader(printed.splitlines()))
         values |= {(row["system"], row["metric"]): float(row["value"]) for row in rows}
     share = values["SW+D", "accuracy"]
     assert values["random", "accuracy above chance"] == 0
@@ -131,14 +131,18 @@ def test_a_record_without_a_base_takes_that_of_the_package_or_is_refused(
 def test_the_readme_begins_with_a_floor_that_is_so():
     text = (Path(__file__).resolve().parents[3] / "README.md").read_text(encoding="utf-8")
     assert text.index("classic-rc floor race:test") < text.index("```bash")
-    said = re.search(
+    sentence = re.search(
         r"chance ([\d.]+), floor ([\d.]+) \[([\d.]+), ([\d.]+)\] \((.*?)\), human ([\d.]+);", text
     ).groups()
-    of = load_floors()["race:test"]
-    low, high = of.floor.intervals[of.metric]
-    shares = [of.value(of.chance), of.value(of.floor)]
-    shown = [
+    dataset_floor = load_floors()["race:test"]
+    low, high = dataset_floor.floor.intervals[dataset_floor.metric]
+    shares = [dataset_floor.value(dataset_floor.chance), dataset_floor.value(dataset_floor.floor)]
+    values = [
         *(f"{100 * share:.2f}" for share in shares),
         *(f"{100 * bound:.1f}" for bound in (low, high)),
     ]
-    assert list(said) == [*shown, of.floor.system, str(of.best_published("human").value)]
+    assert list(sentence) == [
+        *values,
+        dataset_floor.floor.system,
+        str(dataset_floor.best_published("human").value),
+    ]

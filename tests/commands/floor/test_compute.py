@@ -40,14 +40,14 @@ def talks(start: int, n: int) -> bytes:
     dialogues = []
     for i in range(start, start + n):
         place, *others = (_PLACES[(i + j) % len(_PLACES)] for j in range(3))
-        asked = {
+        question = {
             "question": f"Where does speaker {i} go?",
-            "choice": [f"To the {other}." for other in sorted({place, *others})],
+            "choice": [f"To the {place_}." for place_ in sorted({place, *others})],
             "answer": f"To the {place if i % 3 else others[0]}.",
         }
         lines = [f"W: Speaker {i}, where do you go today?", f"M: Not to the {others[0]}."]
         lines.append(f"M: {'I walk' if i % 3 else 'We walk'} to the {place} number {i}.")
-        dialogues.append([lines, [asked], f"{i}-1"])
+        dialogues.append([lines, [question], f"{i}-1"])
     return json.dumps(dialogues).encode()
 
 
@@ -100,8 +100,8 @@ def test_the_floor_of_a_test_split_is_chosen_on_the_development_split(cli):
         cli("floor", "--add", f"floor-talks-{split}")
     floors = load_floors()
     assert floors["talks:test"].floor.system == floors["talks:dev"].floor.system
-    shown = cli("floor", "talks:test").out
-    assert "it was chosen on talks:dev" in shown
+    printed = cli("floor", "talks:test").out
+    assert "it was chosen on talks:dev" in printed
     for row in floors["talks:test"].rows:
         low, high = row.above["above_floor"]
         assert low <= high
@@ -123,9 +123,9 @@ def test_a_ranker_of_other_data_has_a_row_of_its_own(cli, tmp_path):
     )
     assert rows["prior"]["trained_on"] == "other"
     cli("floor", "--add", "floor-talks-dev")
-    of = load_floors()["talks:dev"]
-    assert of.prior.learns
-    assert of.trained(out_of_fold=False) is None
+    dataset_floor = load_floors()["talks:dev"]
+    assert dataset_floor.prior.learns
+    assert dataset_floor.trained(out_of_fold=False) is None
     verified = cli("floor", "talks:dev", "--verify", "talks:dev", "--learned")
     assert "the fitted file is not here: prior" in verified.err
 
@@ -178,8 +178,8 @@ def test_an_option_that_would_have_no_effect_is_refused(cli, options, field):
 def test_a_prior_of_another_language_is_said_to_have_no_row(cli, tmp_path):
     (tmp_path / "other.json").write_bytes(talks(500, 60))
     cli("fit", "other.json", "-s", "feature-ranker", "-o", "other.npz")
-    asked = {"question": "他去哪儿？", "choice": ["图书馆", "公园"], "answer": "图书馆"}
-    chinese = [[["女：你去哪儿？", "男：我去图书馆。"], [asked], str(i)] for i in range(30)]
+    question = {"question": "他去哪儿？", "choice": ["图书馆", "公园"], "answer": "图书馆"}
+    chinese = [[["女：你去哪儿？", "男：我去图书馆。"], [question], str(i)] for i in range(30)]
     (tmp_path / "zh.json").write_text(json.dumps(chinese), encoding="utf-8")
     done = cli("floor", "zh", "--compute", "zh.json", "--prior", "other.npz")
     assert done.code == 2

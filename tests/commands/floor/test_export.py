@@ -18,10 +18,17 @@ def test_every_floor_and_every_task_is_there():
     assert plain["schema"] == SCHEMA
     assert plain["floors"].keys() == load_floors().keys()
     tasks = [
-        (evaluator, task) for evaluator, of in plain["tasks"].items() for task, _ in of.items()
+        (evaluator, task)
+        for evaluator, task_floors in plain["tasks"].items()
+        for task, _ in task_floors.items()
     ]
     assert set(tasks) == {(task.evaluator, task.task) for task in evaluator_tasks()}
-    entries = [entry for of in plain["tasks"].values() for each in of.values() for entry in each]
+    entries = [
+        entry
+        for task_floors in plain["tasks"].values()
+        for task_entries in task_floors.values()
+        for entry in task_entries
+    ]
     assert all(entry["floor"] or entry["command"] for entry in entries)
     for entry in entries:
         if entry["floor"]:
@@ -29,12 +36,16 @@ def test_every_floor_and_every_task_is_there():
 
 
 def test_numbers_are_those_of_the_rows():
-    of = load_floors()["race:test"]
-    numbers = floor_numbers(of)
-    assert numbers["floor"] == of.value(of.floor)
+    dataset_floor = load_floors()["race:test"]
+    numbers = floor_numbers(dataset_floor)
+    assert numbers["floor"] == dataset_floor.value(dataset_floor.floor)
     assert numbers["chosen_on"] == "race:dev"
     assert numbers["trained"]["without_copies"] is None  # made by earlier code
-    constant = [of.value(row) for row in load_floors()["race:dev"].rows if "position" in row.system]
+    constant = [
+        dataset_floor.value(row)
+        for row in load_floors()["race:dev"].rows
+        if "position" in row.system
+    ]
     assert floor_numbers(load_floors()["race:dev"])["majority"] in constant
 
 

@@ -94,32 +94,48 @@ def test_the_file_fits_its_schema_and_is_small():
                 check_numbers(group["metrics"], group["intervals"])
 
 
-@pytest.mark.parametrize("of", FLOORS, ids=lambda of: of.name)
-def test_rows_agree_with_their_signatures_and_with_each_other(of):
-    assert len({row.system for row in of.rows}) == len(of.rows)
-    assert of.chance.expected
-    assert of.value(of.floor) >= of.value(of.chance)
-    assert METRIC_NAMES[of.metric] == METRICS[of.metric].label
-    for row in of.rows:
+@pytest.mark.parametrize("dataset_floor", FLOORS, ids=lambda dataset_floor: dataset_floor.name)
+def test_rows_agree_with_their_signatures_and_with_each_other(dataset_floor):
+    assert len({row.system for row in dataset_floor.rows}) == len(dataset_floor.rows)
+    assert dataset_floor.chance.expected
+    assert dataset_floor.value(dataset_floor.floor) >= dataset_floor.value(dataset_floor.chance)
+    assert METRIC_NAMES[dataset_floor.metric] == METRICS[dataset_floor.metric].label
+    for row in dataset_floor.rows:
         signature = Signature.parse(row.signature).parts
-        assert (signature["data"], int(signature["questions"])) == (of.fingerprint, of.questions)
+        assert (signature["data"], int(signature["questions"])) == (
+            dataset_floor.fingerprint,
+            dataset_floor.questions,
+        )
         assert signature["version"] == row.version
         assert signature.get("ties") == row.ties
         assert row.learns == (row.trained_on is not None)
         if row.system != PRIOR:
             assert parse_solver(row.system).name == signature["solver"]
-        if of.by is not None:
-            shares = [group.questions * group.metrics[of.metric] for group in row.groups.values()]
+        if dataset_floor.by is not None:
+            shares = [
+                group.questions * group.metrics[dataset_floor.metric]
+                for group in row.groups.values()
+            ]
             n_questions = sum(group.questions for group in row.groups.values())
-            if of.metric == "accuracy" and n_questions == of.questions:
-                assert sum(shares) / n_questions == pytest.approx(of.value(row), abs=1e-9)
+            if dataset_floor.metric == "accuracy" and n_questions == dataset_floor.questions:
+                assert sum(shares) / n_questions == pytest.approx(
+                    dataset_floor.value(row), abs=1e-9
+                )
 
 
 def test_the_best_trained_row_is_in_the_column_of_its_protocol():
-    of = load_floors()["mctest:mc160.dev"]
-    assert floors_table([of])["trained_system"][of.name].value == "feature-ranker"
-    known = replace(of, rows=tuple(row for row in of.rows if row.system != "feature-ranker"))
-    assert floors_table([known])["trained_system"][of.name].value == "surface-lr"
+    dataset_floor = load_floors()["mctest:mc160.dev"]
+    assert (
+        floors_table([dataset_floor])["trained_system"][dataset_floor.name].value
+        == "feature-ranker"
+    )
+    without_ranker = replace(
+        dataset_floor,
+        rows=tuple(row for row in dataset_floor.rows if row.system != "feature-ranker"),
+    )
+    assert (
+        floors_table([without_ranker])["trained_system"][dataset_floor.name].value == "surface-lr"
+    )
     folds = floors_table([load_floors()["arct:train"]])
     assert folds["folds_system"]["arct:train"].value == "feature-ranker:candidates"
     assert folds["trained_system"]["arct:train"].value is None
@@ -134,9 +150,13 @@ def test_no_text_of_a_dataset_is_in_the_file():
         )
         return [text for item in items for text in texts(item)]
 
-    known = {of.verified for of in FLOORS} | {note for of in FLOORS for note in of.notes}
-    known |= {row.signature for of in FLOORS for row in of.rows}
-    assert [text for text in texts(json.loads(TEXT)) if len(text) > 64 and text not in known] == []
+    allowed = {dataset_floor.verified for dataset_floor in FLOORS} | {
+        note for dataset_floor in FLOORS for note in dataset_floor.notes
+    }
+    allowed |= {row.signature for dataset_floor in FLOORS for row in dataset_floor.rows}
+    assert [
+        text for text in texts(json.loads(TEXT)) if len(text) > 64 and text not in allowed
+    ] == []
 
 
 def test_a_floor_is_a_frame_of_numbers():
@@ -146,15 +166,15 @@ def test_a_floor_is_a_frame_of_numbers():
 
 
 def test_a_floor_is_found_by_name_in_python():
-    found = classic_rc.floor("RACE:validation")
-    assert found.dataset.name == "race:dev"
+    race_floor = classic_rc.floor("RACE:validation")
+    assert race_floor.dataset.name == "race:dev"
     assert (
-        found.table()["sw+d"]
-        if "sw+d" in {c.key for c in found.table().columns}
-        else found.table()["accuracy"]
+        race_floor.table()["sw+d"]
+        if "sw+d" in {c.key for c in race_floor.table().columns}
+        else race_floor.table()["accuracy"]
     )
-    assert found.table()["above_floor"][found.dataset.floor.system].value == 0
-    assert found.table()["above_chance"]["random"].value == 0
+    assert race_floor.table()["above_floor"][race_floor.dataset.floor.system].value == 0
+    assert race_floor.table()["above_chance"]["random"].value == 0
     with pytest.raises(UsageError, match="no results of race:nosuch come with the package"):
         classic_rc.floor("race:nosuch")
     with pytest.raises(
@@ -166,7 +186,7 @@ def test_a_floor_is_found_by_name_in_python():
     with pytest.raises(UsageError, match=r"not computed yet: .* floor boolq:dev --compute"):
         classic_rc.floor("boolq:dev")
     with pytest.raises(UsageError, match="not kept by colour"):
-        replace(found, by="colour").table()
+        replace(race_floor, by="colour").table()
 
 
 def test_the_distance_from_a_base_is_0_there_and_1_at_the_top():
@@ -193,25 +213,27 @@ VERIFIED = {
 
 @pytest.mark.parametrize("name", VERIFIED)
 def test_shipped_rows_come_out_of_the_data_again(shared_data, name):
-    of, (file, reading) = load_floors()[name], VERIFIED[name]
+    dataset_floor, (file, reading) = load_floors()[name], VERIFIED[name]
     dataset = classic_rc.load(str(shared_data / file), **reading)
-    assert dataset.fingerprint == of.fingerprint
-    found = verify_rows(of, dataset)
-    assert found.differences == []
-    assert len(found.rows) == sum(not row.learns for row in of.rows)
+    assert dataset.fingerprint == dataset_floor.fingerprint
+    verification = verify_rows(dataset_floor, dataset)
+    assert verification.differences == []
+    assert len(verification.rows) == sum(not row.learns for row in dataset_floor.rows)
 
 
 def test_verifying_finds_the_tenth_digit_a_bound_and_another_signature():
     dataset = classic_rc.load("sample:single-choice")
     systems = {name: name for name in ("random", "sw+d", "longest")}
     evaluation = classic_rc.evaluate(dataset, systems, by="type", intervals=True)
-    of = floor_of(evaluation)
-    assert verify_rows(of, dataset).differences == []
+    dataset_floor = floor_of(evaluation)
+    assert verify_rows(dataset_floor, dataset).differences == []
     assert (
-        verify_rows(of, classic_rc.Dataset(list(dataset), "another name", split="dev")).differences
+        verify_rows(
+            dataset_floor, classic_rc.Dataset(list(dataset), "another name", split="dev")
+        ).differences
         == []
     )
-    row = of.rows[1]
+    row = dataset_floor.rows[1]
     value = row.metrics["accuracy"]
     group = next(iter(row.groups))
     low, _ = row.groups[group].intervals["accuracy"]
@@ -223,9 +245,11 @@ def test_verifying_finds_the_tenth_digit_a_bound_and_another_signature():
         "sw+d, tie_rate": replace(row, tie_rate=0.5),
     }
     for expected, wrong in planted.items():
-        found = verify_rows(replace(of, rows=(of.rows[0], wrong)), dataset).differences
-        assert found
-        assert all(text.startswith(expected) for text in found[:1]), (expected, found)
+        differences = verify_rows(
+            replace(dataset_floor, rows=(dataset_floor.rows[0], wrong)), dataset
+        ).differences
+        assert differences
+        assert all(text.startswith(expected) for text in differences[:1]), (expected, differences)
 
 
 def floor_of(evaluation) -> FloorDataset:
@@ -248,8 +272,8 @@ def test_a_row_of_unseen_data_stays_only_if_old_and_new_code_agree():
 
     def stays() -> list[tuple[list[str], list[str]]]:
         return [
-            ([row["system"] for row in of["rows"]], of["left_out"])
-            for of in builder.unseen([old, unseen], today)
+            ([row["system"] for row in dataset_floor["rows"]], dataset_floor["left_out"])
+            for dataset_floor in builder.unseen([old, unseen], today)
         ]
 
     assert stays() == [(["random", "longest", "sw+d"], [])]
@@ -279,7 +303,7 @@ def race_results(**changes: object) -> dict[str, Any]:
     """A results file of the harness's `race`, as it would be on the validation split, with
     changes.
     """
-    of = load_floors()["race-last:dev"]
+    dataset_floor = load_floors()["race-last:dev"]
     config: dict[str, Any] = {
         "task": "race",
         "dataset_path": "EleutherAI/race",
@@ -292,16 +316,18 @@ def race_results(**changes: object) -> dict[str, Any]:
         "results": {"race": {"acc,none": 0.5, "acc_stderr,none": 0.01}},
         "configs": {"race": config},
         "versions": {"race": 3.0},
-        "n-samples": {"race": {"original": of.questions, "effective": of.questions}},
+        "n-samples": {
+            "race": {"original": dataset_floor.questions, "effective": dataset_floor.questions}
+        },
     }
     for place, value in changes.items():
-        part, _, key = place.partition("__")
-        if part == "configs":
+        section, _, key = place.partition("__")
+        if section == "configs":
             config[key] = value
-        elif part == "n":
+        elif section == "n":
             plain["n-samples"]["race"][key] = value
         else:
-            plain[part] = {"race": value}
+            plain[section] = {"race": value}
     return plain
 
 
@@ -340,8 +366,8 @@ def test_race_in_the_harness_never_gets_the_floor_of_race():
                 "n__original": n_questions,
                 "n__effective": n_questions,
             }
-            found = find_harness_floor(race_results(**changes), "race", "acc,none")
-            assert found is None or found.name == "race-last:dev"
+            harness_floor = find_harness_floor(race_results(**changes), "race", "acc,none")
+            assert harness_floor is None or harness_floor.name == "race-last:dev"
 
 
 def test_a_results_file_shows_chance_where_the_options_are_a_list_and_says_what_to_do():
@@ -384,9 +410,9 @@ def test_a_results_file_shows_chance_where_the_options_are_a_list_and_says_what_
         {"race": {"original": [], "acc,none": float("nan")}},
     ],
 )
-@pytest.mark.parametrize("part", ["results", "configs", "versions", "n-samples"])
-def test_a_results_file_of_another_form_has_no_floor_and_no_traceback(part, wrong):
-    table = results_table({**race_results(), part: wrong}, "r.json")
+@pytest.mark.parametrize("section", ["results", "configs", "versions", "n-samples"])
+def test_a_results_file_of_another_form_has_no_floor_and_no_traceback(section, wrong):
+    table = results_table({**race_results(), section: wrong}, "r.json")
     assert json.dumps(table.records(), allow_nan=False)
     assert {cell.value for cell in table["floor"].values()} <= {None}
 
@@ -411,33 +437,36 @@ def test_the_floor_of_a_known_dataset_loads_nothing_heavy():
 
 def test_the_page_has_every_dataset_a_bar_and_the_numbers():
     page = floor_page(FLOORS)
-    for of in FLOORS:
-        assert f'id="{of.name}"' in page
-        assert f"floor {100 * of.value(of.floor):.1f}" in page
+    for dataset_floor in FLOORS:
+        assert f'id="{dataset_floor.name}"' in page
+        assert f"floor {100 * dataset_floor.value(dataset_floor.floor):.1f}" in page
     data = page.partition('id="data">')[2].partition("</script>")[0]
     assert [record["dataset"] for record in json.loads(data)["floors"]] == [
-        of.name for of in sort_floors(FLOORS)
+        dataset_floor.name for dataset_floor in sort_floors(FLOORS)
     ]
-    assert floors_table(FLOORS)["floor"].keys() == {of.name for of in FLOORS}
+    assert floors_table(FLOORS)["floor"].keys() == {dataset_floor.name for dataset_floor in FLOORS}
 
 
 def test_a_row_that_learned_from_questions_is_ranked_without_them_and_has_both_values():
-    known = floor("race:test").dataset
-    part = FloorGroup(100, {known.metric: 0.25}, {known.metric: (0.2, 0.3)})
-    low = FloorGroup(100, {known.metric: 0.2}, {known.metric: (0.1, 0.3)})
-    rows = [replace(row, groups={**row.groups, "without copies": part}) for row in known.rows]
+    dataset_floor = floor("race:test").dataset
+    uncopied = FloorGroup(100, {dataset_floor.metric: 0.25}, {dataset_floor.metric: (0.2, 0.3)})
+    low = FloorGroup(100, {dataset_floor.metric: 0.2}, {dataset_floor.metric: (0.1, 0.3)})
+    rows = [
+        replace(row, groups={**row.groups, "without copies": uncopied})
+        for row in dataset_floor.rows
+    ]
     best = replace(
-        max(rows, key=known.value),
+        max(rows, key=dataset_floor.value),
         system="cheat",
         learns=True,
         trained_on="train",
-        metrics=dict.fromkeys(known.chance.metrics, 0.99),
+        metrics=dict.fromkeys(dataset_floor.chance.metrics, 0.99),
         signature="cheat|trained_on:train@1234|copied:4834|data:1",
         groups={"without copies": low},
     )
-    made = replace(known, rows=(*rows, best))
-    assert made.trained(out_of_fold=False).system != "cheat"
-    table = Floor(made).table()
+    with_best = replace(dataset_floor, rows=(*rows, best))
+    assert with_best.trained(out_of_fold=False).system != "cheat"
+    table = Floor(with_best).table()
     assert "without copies (100)" in [column.name for column in table.columns]
     assert "learned from train, some of these questions" in render(table, "csv")
 
@@ -445,11 +474,13 @@ def test_a_row_that_learned_from_questions_is_ranked_without_them_and_has_both_v
 def test_questions_without_copies_are_compared_if_a_row_that_learned_ran():
     floor = load_floors()["dream:dev"]
     (row,) = (row for row in floor.rows if row.system == "lexical")
-    without = row.groups["without copies"]
-    assert without.questions < floor.questions
+    uncopied = row.groups["without copies"]
+    assert uncopied.questions < floor.questions
     assert row_differences(row, replace(row, groups={})) == []
-    other = replace(without, metrics={name: value + 0.1 for name, value in without.metrics.items()})
-    differences = row_differences(row, replace(row, groups={"without copies": other}))
+    changed = replace(
+        uncopied, metrics={name: value + 0.1 for name, value in uncopied.metrics.items()}
+    )
+    differences = row_differences(row, replace(row, groups={"without copies": changed}))
     assert ["without copies" in text for text in differences] == [True]
-    named = replace(row, groups={"why": without})
-    assert len(row_differences(named, replace(row, groups={}))) == 1
+    renamed = replace(row, groups={"why": uncopied})
+    assert len(row_differences(renamed, replace(row, groups={}))) == 1

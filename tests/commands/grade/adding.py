@@ -16,10 +16,10 @@ def check_adds(submission):
     rng = random.Random(submission.seed)
     for _ in range(20):
         a, b = rng.randrange(2, 1000), rng.randrange(2, 1000)
-        found, expected = submission.add(a, b), a + b
-        if abs(found - expected) > 1e-9:
+        returned, expected = submission.add(a, b), a + b
+        if abs(returned - expected) > 1e-9:
             raise CheckFailedError(
-                f"add({a}, {b}) is {found} and should be {expected}", f"add({a}, {b})"
+                f"add({a}, {b}) is {returned} and should be {expected}", f"add({a}, {b})"
             )
 
 

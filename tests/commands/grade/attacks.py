@@ -216,8 +216,8 @@ except BaseException:
 
 def attacks() -> dict[str, str]:
     """Return the sources by name."""
-    found = {name: f"{text.strip()}\n{_ZERO}" for name, text in ON_LOAD.items()}
+    sources = {name: f"{text.strip()}\n{_ZERO}" for name, text in ON_LOAD.items()}
     for name, text in IN_CALLS.items():
         body = "".join(f"    {line}\n" for line in text.strip().splitlines())
-        found[name] = f"def add(a, b):\n{body}"
-    return found | {name: _SEARCH.format(text) + _FIND for name, text in SEARCHES.items()}
+        sources[name] = f"def add(a, b):\n{body}"
+    return sources | {name: _SEARCH.format(text) + _FIND for name, text in SEARCHES.items()}

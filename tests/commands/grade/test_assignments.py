@@ -42,10 +42,10 @@ HERE = Path(__file__).parent
 TRUSTED = Isolation("none")
 WITH_RULES = [name for name in list_assignments() if load_assignment(name).rules]
 MISTAKES = [
-    (name, own, told)
+    (name, function, message)
     for name in WITH_RULES
-    for own, known in load_assignment(name).known_mistakes.items()
-    for told in known
+    for function, mistakes in load_assignment(name).known_mistakes.items()
+    for message in mistakes
 ]
 
 
@@ -107,7 +107,7 @@ class Direct:
 
     def score(self, name, rows, train):
         dataset = make_dataset(rows)
-        return [list(own) for own in self.values[name]().score_candidates(dataset)]
+        return [list(scores) for scores in self.values[name]().score_candidates(dataset)]
 
     def read(self, name):
         return self.values[name]
@@ -141,8 +141,8 @@ def test_an_assignment_has_ten_points_and_its_page_says_for_what(name, tmp_path)
         r"^\| `(\w+)` \|.*\| ([\d.]+) \|$", page.partition("| points |")[2], re.MULTILINE
     )
     assert rows == [(check.name, f"{check.points:g}") for check in assignment.checks]
-    for wanted in (f"--assignment {name}", assignment.main, "By hand", "Hints", "o think about"):
-        assert wanted in page
+    for phrase in (f"--assignment {name}", assignment.main, "By hand", "Hints", "o think about"):
+        assert phrase in page
     assert re.search(r"\b(19|20)\d\d\b", page)  # a paper
     for key in assignment.rules:  # a class's rules stand above the page's
         assert f"- {assignment.drawn(1).choice[key]}\n" in page
@@ -167,9 +167,9 @@ def test_honest_work_has_full_marks_and_that_of_another_class_fails(name, tmp_pa
     )
     assert graded(tmp_path, load(name), published).earned == 10
     for seed in (1, 2, 3):
-        own = load(name).drawn(seed)
-        assert graded(tmp_path, own, honest(own, seed), seed).earned == 10
-        copied = judged(own, honest(load(name), seed), seed)
+        drawn = load(name).drawn(seed)
+        assert graded(tmp_path, drawn, honest(drawn, seed), seed).earned == 10
+        copied = judged(drawn, honest(load(name), seed), seed)
         assert copied.earned <= 3
 
 
@@ -198,12 +198,12 @@ def points_of_classes(name: str, seeds) -> dict[str, set[float]]:
         of_class = load(name).drawn(seed)
         right = honest(of_class, seed)
         sources = {"right": right}
-        for function, known in of_class.known_mistakes.items():
-            for told, change in known.items():
-                sources[f"{function}: {told}"] = right.replace(*change)
-                assert sources[f"{function}: {told}"] != right, (told, of_class.choice)
-        for told, source in sources.items():
-            points.setdefault(told, set()).add(judged(of_class, source, seed).earned)
+        for function, mistakes in of_class.known_mistakes.items():
+            for message, change in mistakes.items():
+                sources[f"{function}: {message}"] = right.replace(*change)
+                assert sources[f"{function}: {message}"] != right, (message, of_class.choice)
+        for message, source in sources.items():
+            points.setdefault(message, set()).add(judged(of_class, source, seed).earned)
         assert judged(of_class, right, seed) == judged(of_class, right, seed)
     return points
 
@@ -220,31 +220,35 @@ def test_every_class_is_graded_alike(name, seeds):
     """Right work has all points in each class, and a mistake costs the same in each."""
     points = points_of_classes(name, seeds)
     assert points.pop("right") == {10}
-    assert {told: own for told, own in points.items() if len(own) > 1 or 10 in own} == {}
+    assert {
+        message: class_points
+        for message, class_points in points.items()
+        if len(class_points) > 1 or 10 in class_points
+    } == {}
 
 
-@pytest.mark.parametrize(("name", "function", "told"), MISTAKES, ids=lambda own: own[:60])
-def test_a_mistake_loses_points_and_is_named(name, function, told):
+@pytest.mark.parametrize(("name", "function", "message"), MISTAKES, ids=lambda label: label[:60])
+def test_a_mistake_loses_points_and_is_named(name, function, message):
     assignment = load(name)
-    change = assignment.known_mistakes[function][told]
+    change = assignment.known_mistakes[function][message]
     source = assignment.source(tuple(change))
     assert source != assignment.source(), "there is no place for it"
     grade = judged(assignment, source)
     failed = [check for check in grade.checks if not check.passed and check.ran]
-    assert f"likely cause: {told}\n" in "".join(check.details for check in failed)
-    call = next(check for check in failed if told in check.details).details
-    shown = re.search(r"^ {4}(\w+\(.*\))$", call, re.MULTILINE)
-    assert shown is not None
-    assert sum(isinstance(part, ast.Constant) for part in ast.walk(ast.parse(shown[1]))) <= (
-        60 if function == "ablation" else 16
-    ), shown[1]
+    assert f"likely cause: {message}\n" in "".join(check.details for check in failed)
+    call = next(check for check in failed if message in check.details).details
+    call_shown = re.search(r"^ {4}(\w+\(.*\))$", call, re.MULTILINE)
+    assert call_shown is not None
+    nodes = ast.walk(ast.parse(call_shown[1]))
+    n_constants = sum(isinstance(node, ast.Constant) for node in nodes)
+    assert n_constants <= (60 if function == "ablation" else 16), call_shown[1]
 
 
 def test_a_mistake_costs_its_own_points_only():
     """What is built on a known mistake can be right; nothing can be gained by an unknown one."""
-    known = load("threshold").known_mistakes["f1"]
-    told = next(told for told in known if "F1m" in told)
-    assert judged(load("threshold"), load("threshold").source(tuple(known[told]))).earned == 7
+    mistakes = load("threshold").known_mistakes["f1"]
+    message = next(message for message in mistakes if "F1m" in message)
+    assert judged(load("threshold"), load("threshold").source(tuple(mistakes[message]))).earned == 7
     unknown = load("threshold").source(
         ("2 * tp / (2 * tp + fp + fn)", "tp / len(chosen) if chosen else 1")
     )
@@ -269,7 +273,7 @@ def test_examples_are_computed_by_the_rules_of_the_reader(name):
             assert load(name).drawn(seed).example(call) == f"    {call}  # {value}"
         assert "By hand, by the published rules: " in of_class
         assert "In Python, by the rules of your class:" in of_class
-    assert any(own != examples for own in pages.values())
+    assert any(page_examples != examples for page_examples in pages.values())
 
 
 # What the checks compare with is what the package computes.
@@ -281,27 +285,29 @@ def test_windows_and_distances_are_those_of_the_package():
             reference.sliding_window(*texts) / SCALE
         )
     for *texts, stopped in cases_of(load("window"), "word_distance", 3):
-        found = load("window").right("word_distance")(*texts, stopped)
-        assert found == pytest.approx(reference.word_distance(*texts, stopped))
+        actual = load("window").right("word_distance")(*texts, stopped)
+        assert actual == pytest.approx(reference.word_distance(*texts, stopped))
     dataset = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=20, seed=3)
     mended = load("bug").right("WindowAndDistance")().score_candidates(dataset)
-    for found, expected in zip(mended, parse_solver("sw+d").score_candidates(dataset), strict=True):
-        assert np.allclose(found, expected, atol=1e-5)
+    for actual, expected in zip(
+        mended, parse_solver("sw+d").score_candidates(dataset), strict=True
+    ):
+        assert np.allclose(actual, expected, atol=1e-5)
 
 
 def test_ties_are_those_of_the_package():
-    scores = [own for (own,) in cases_of(load("ties"), "best", 3)]
-    found = Scores.from_lists(scores).are_best(1e-9)
+    scores = [case for (case,) in cases_of(load("ties"), "best", 3)]
+    are_best = Scores.from_lists(scores).are_best(1e-9)
     best = load("ties").right("best")
-    assert found.tolist() == [i in best(own) for own in scores for i in range(len(own))]
-    for own, gold in cases_of(load("ties"), "credit", 3):
-        options = tuple(Candidate(str(one)) for one in own)
+    assert are_best.tolist() == [i in best(case) for case in scores for i in range(len(case))]
+    for case, gold in cases_of(load("ties"), "credit", 3):
+        options = tuple(Candidate(str(score)) for score in case)
         question = Question(
             "q", Passage("p", ""), "", options, frozenset([gold]), Task.SINGLE_CHOICE
         )
-        (prediction,) = Argmax().decide(Scores.from_lists([own]), [question])
+        (prediction,) = Argmax().decide(Scores.from_lists([case]), [question])
         expected = (frozenset([gold]) in prediction.answers) / len(prediction.answers)
-        assert load("ties").right("credit")(own, gold) == expected
+        assert load("ties").right("credit")(case, gold) == expected
 
 
 def test_thresholds_are_those_of_the_package():
@@ -325,15 +331,15 @@ def test_thresholds_are_those_of_the_package():
 
 def test_intervals_pairs_and_weights_are_those_of_the_package():
     for values, level in cases_of(load("bootstrap"), "interval", 3):
-        found = load("bootstrap").right("interval")(values, level)
-        assert found == pytest.approx(percentile_interval(np.array(values), level))
+        actual = load("bootstrap").right("interval")(values, level)
+        assert actual == pytest.approx(percentile_interval(np.array(values), level))
     for texts, word, context, discount in cases_of(load("kneser-ney"), "probability", 3):
         model = ReferenceKneserNey(texts, 2, discounts=[[discount] * 3] * 2)
-        found = load("kneser-ney").right("probability")(texts, word, context, discount)
-        assert found == pytest.approx(model.probability(word, (context,)))
+        actual = load("kneser-ney").right("probability")(texts, word, context, discount)
+        assert actual == pytest.approx(model.probability(word, (context,)))
     for term, sentences in cases_of(load("bm25"), "idf", 3):
-        full = [own for own in sentences if own]
-        expected = reference.bm25.idf(len(full), sum(term in own for own in full))
+        full = [sentence for sentence in sentences if sentence]
+        expected = reference.bm25.idf(len(full), sum(term in sentence for sentence in full))
         assert load("bm25").right("idf")(term, sentences) == pytest.approx(
             float(expected), abs=1e-5
         )
@@ -360,11 +366,13 @@ def test_a_leak_is_found_by_its_own_cue_and_used(leak, tmp_path):
     assert graded(tmp_path, load("leak"), source, seed).earned == 10
     traces = ("length",) if kind in ("has", "lacks") else ()  # words are of different lengths
     others = [
-        one
-        for one in ("position", "verbatim", "length", *LEAK["WORDS"])
-        if one != cue and one not in traces
+        cue_name
+        for cue_name in ("position", "verbatim", "length", *LEAK["WORDS"])
+        if cue_name != cue and cue_name not in traces
     ]
-    assert [one for one in others if LEAK["best_share"](one, rows) >= LEAK["ENOUGH"]] == []
+    assert [
+        cue_name for cue_name in others if LEAK["best_share"](cue_name, rows) >= LEAK["ENOUGH"]
+    ] == []
     wrong = (
         source.replace(repr(cue), repr(others[0]))
         .replace("max(", "min(")
@@ -381,14 +389,14 @@ def test_the_data_are_questions_that_can_be_answered():
     for row in rows:
         who, thing = re.fullmatch(r"Where did (\w+) take the (\w+)\?", row["question"]).groups()
         (place,) = re.findall(rf"{who} took the {thing} to the (\w+)\.", row["passage"])
-        assert [i for i, own in enumerate(row["candidates"]) if f"to the {place} " in own] == [
-            row["gold"]
-        ]
+        assert [
+            i for i, option in enumerate(row["candidates"]) if f"to the {place} " in option
+        ] == [row["gold"]]
 
 
 def test_draws_must_be_random():
     right = "rng.choices(range(n_passages), k=n_passages)"
-    for wrong, told in (
+    for wrong, message in (
         ("rng.sample(range(n_passages), n_passages)", "without replacement"),
         (
             "random.Random(seed).choices(range(n_passages), k=n_passages)",
@@ -399,7 +407,7 @@ def test_draws_must_be_random():
     ):
         grade = judged(load("bootstrap"), load("bootstrap").source((right, wrong)))
         assert grade.earned == 8
-        assert told in f"{grade.checks[1].problem} {grade.checks[1].details}"
+        assert message in f"{grade.checks[1].problem} {grade.checks[1].details}"
 
 
 SOLVER = """
@@ -430,8 +438,8 @@ def test_a_solver_must_answer_more_than_one_kind_of_text(tmp_path):
     """An expression for the sentences that students have seen is not enough; nor is a solver
     below the floor.
     """
-    made = SOLVER + MADE_FOR_STORIES.replace("\\\\", "\\")
-    grade = graded(tmp_path, load("solver"), made)
+    narrow = SOLVER + MADE_FOR_STORIES.replace("\\\\", "\\")
+    grade = graded(tmp_path, load("solver"), narrow)
     earned = {check.name: check.earned for check in grade.checks}
     assert earned["sample"] == earned["beats_sliding_window"] == 0
     honest = graded(tmp_path, load("solver"), (HERE / "solutions" / "solver.py").read_bytes())
@@ -458,8 +466,10 @@ def test_a_solver_keeps_the_contract(tmp_path):
 def test_each_class_draws_its_own_rules():
     for name in WITH_RULES:
         drawn = [load(name).drawn(seed).choice for seed in range(60)]
-        assert len({json.dumps(own) for own in drawn}) >= 4
-        assert all(own[key] != next(iter(load(name).rules[key])) for own in drawn for key in own)
+        assert len({json.dumps(rules) for rules in drawn}) >= 4
+        assert all(
+            rules[key] != next(iter(load(name).rules[key])) for rules in drawn for key in rules
+        )
 
 
 @pytest.mark.parametrize("name", list_assignments())
@@ -471,27 +481,27 @@ def test_a_student_and_the_class_are_told_the_same_points(name, tmp_path, monkey
     assert main(["grade", "--assignment", name, "--seed", "5", "--hand-out", str(handed_out)]) == 0
     start = of_class.start().decode()
     sources = {"right": honest(of_class, seed) if of_class.rules else start, "start": start}
-    for known in list(of_class.known_mistakes.values())[:1]:
-        sources["wrong"] = sources["right"].replace(*next(iter(known.values())))
+    for mistakes in list(of_class.known_mistakes.values())[:1]:
+        sources["wrong"] = sources["right"].replace(*next(iter(mistakes.values())))
     if of_class.functions:
         sources["other"] = "def something(x):\n    return x\n"
     folder = tmp_path / "class"
     folder.mkdir()
-    points, told = {}, {}
+    points, points_told = {}, {}
     for student, source in sources.items():
         (folder / f"{student}.py").write_text(source, encoding="utf-8")
         (handed_out / of_class.main).write_text(source, encoding="utf-8")
         capsys.readouterr()
-        given = ["--assignment", name] if of_class.make_files else []
-        main(["grade", str(handed_out / of_class.main), "--seed", str(seed), *given])
-        told[student] = capsys.readouterr().out
-        points[student] = told[student].splitlines()[-1].split()[0]
+        arguments = ["--assignment", name] if of_class.make_files else []
+        main(["grade", str(handed_out / of_class.main), "--seed", str(seed), *arguments])
+        points_told[student] = capsys.readouterr().out
+        points[student] = points_told[student].splitlines()[-1].split()[0]
     output = tmp_path / "grades.csv"
     assert main(["grade", str(folder), "--assignment", name, "--seed", "5", "-o", str(output)]) == 0
     rows = {row["student"]: row for row in csv.DictReader(output.open(encoding="utf-8"))}
     assert {student: row["points"] for student, row in rows.items()} == points
     if of_class.functions:
-        wanted = ", ".join(sorted(of_class.functions))
-        for text in (told["other"], str(rows["other"])):
+        functions = ", ".join(sorted(of_class.functions))
+        for text in (points_told["other"], str(rows["other"])):
             assert "it defines something; wanted: " in text
-            assert wanted in text
+            assert functions in text

@@ -78,8 +78,8 @@ def autograder(public_python):
 
 def test_an_autograder_writes_results_whatever_was_submitted(autograder):
     autograder("--assignment", "window", "--seed", "77")
-    own = load_assignment("window").drawn(77)
-    right = autograder.run(my_window_dot_py=own.source())
+    drawn = load_assignment("window").drawn(77)
+    right = autograder.run(my_window_dot_py=drawn.source())
     assert right["score"] == 10, right
     assert right["extra_data"]["isolation"] == "other user"
     assert "the reference of your class: 100 %" in right["extra_data"]["similar"][0]
@@ -93,9 +93,9 @@ def test_an_autograder_writes_results_whatever_was_submitted(autograder):
         "not gradable: the folder has no .py file"
     )
     assert autograder.run(my_window_dot_py="def f(:")["score"] == 0
-    other = autograder.run(other_dot_py="x = 1")
+    unrelated = autograder.run(other_dot_py="x = 1")
     assert (
-        other["tests"][0]["output"]
+        unrelated["tests"][0]["output"]
         == "the file does not define sliding_window; it defines x; wanted: sliding_window, word_distance"
     )
     spies = f"""
@@ -122,9 +122,9 @@ def word_distance(*args): os._exit(0)
 def test_an_autograder_has_hidden_questions_and_a_leaderboard(autograder, tmp_path):
     (tmp_path / "hidden.jsonl").write_text(to_jsonl(made_stories(3, 30)), encoding="utf-8")
     autograder("--assignment", "solver", "--seed", "5", "--data", str(tmp_path / "hidden.jsonl"))
-    found = autograder.run(my_solver_dot_py=(SOLUTIONS / "solver.py").read_text(encoding="utf-8"))
-    assert found["score"] == 10, found
-    (entry,) = found["leaderboard"]
+    results = autograder.run(my_solver_dot_py=(SOLUTIONS / "solver.py").read_text(encoding="utf-8"))
+    assert results["score"] == 10, results
+    (entry,) = results["leaderboard"]
     assert entry["name"] == "accuracy"
     assert 50 < entry["value"] < 100
 
@@ -173,8 +173,8 @@ def test_the_zip_has_a_teachers_rules_and_data_as_they_were_read(tmp_path):
     arguments = ["grade", "--assignment", str(tmp_path / "own.py"), "--seed", "3", *data]
     assert main([*arguments, "--autograder", str(tmp_path / "a.zip")]) == 0
     with zipfile.ZipFile(tmp_path / "a.zip") as archive:
-        own = {name for name in archive.namelist() if name.count("/") == 1}
-        assert own == {
+        top_names = {name for name in archive.namelist() if name.count("/") == 1}
+        assert top_names == {
             f"private/{n}"
             for n in ("assignment.json", "own.py", "reference.py", "rules.toml", "data.jsonl")
         }
@@ -202,10 +202,10 @@ def audit(tmp_path):
 
     cues = check_dataset(dataset, header=False).cues
     assert any(cue.label != cue.name for cue in cues)
-    found = [cue.label for cue in cues]
+    labels = [cue.label for cue in cues]
     numbers = " and ".join(f"{name} has {value:.2f}" for name, value in floor.items())
     text = (
-        f"# Stories\n\n{numbers}. {'; '.join(found)} "
+        f"# Stories\n\n{numbers}. {'; '.join(labels)} "
         + "This is what the data are and what they are worth. " * 12
     )
     (folder / "page.md").write_text(text, encoding="utf-8")
@@ -216,7 +216,7 @@ def audit(tmp_path):
             "classic-rc check data.jsonl",
         ],
         "FLOOR": floor,
-        "ARTEFACTS": found,
+        "ARTEFACTS": labels,
     }
 
     def graded(**changed):
@@ -238,7 +238,7 @@ def test_an_honest_audit_has_all_points(audit):
 
 
 @pytest.mark.parametrize(
-    ("changed", "earned", "name", "told"),
+    ("changed", "earned", "name", "message"),
     [
         ({"DATA": "../data.jsonl"}, 0, "data", "DATA must name"),
         ({"FLOOR": {}}, 6, "floor", "FLOOR must have"),
@@ -263,10 +263,10 @@ def test_an_honest_audit_has_all_points(audit):
         ),
     ],
 )
-def test_a_wrong_or_cheating_audit_is_told_what(audit, changed, earned, name, told):
-    found, problems = audit(**changed)
-    assert found == earned
-    assert told in problems[name], problems
+def test_a_wrong_or_cheating_audit_is_told_what(audit, changed, earned, name, message):
+    labels, problems = audit(**changed)
+    assert labels == earned
+    assert message in problems[name], problems
 
 
 def test_the_page_of_an_audit_mentions_what_was_found(audit):

@@ -29,32 +29,34 @@ ASSIGNMENT = Assignment("Counting", "mine.py", (), {"f": Function(lambda rng: CA
 def submission(tmp_path, source: str, mistakes=None, **declared):
     (tmp_path / "reference.py").write_text(REFERENCE, encoding="utf-8")
     functions = {"f": replace(ASSIGNMENT.functions["f"], **declared)}
-    known = {"f": mistakes or {}}
-    own = replace(
-        ASSIGNMENT, file=tmp_path / "checks.py", known_mistakes=known, functions=functions
+    mistakes_of = {"f": mistakes or {}}
+    declared_assignment = replace(
+        ASSIGNMENT, file=tmp_path / "checks.py", known_mistakes=mistakes_of, functions=functions
     )
     with Sandbox(
         {"mine.py": source.encode()}, "mine.py", Isolation("none"), Limits(seconds=60)
     ) as box:
-        yield Submission(box, box.load(), own)
+        yield Submission(box, box.load(), declared_assignment)
 
 
 @pytest.fixture
 def feedback(tmp_path):
     def told(source: str, mistakes=None, **declared) -> CheckFailedError:
         with (
-            submission(tmp_path, source, mistakes, **declared) as own,
+            submission(tmp_path, source, mistakes, **declared) as submitted,
             pytest.raises(CheckFailedError) as failed,
         ):
-            compare_function(own, "f")
+            compare_function(submitted, "f")
         return failed.value
 
     return told
 
 
 def test_what_is_right_passes(tmp_path):
-    with submission(tmp_path, "def f(words, n):\n    return float(n * words.count('a'))\n") as own:
-        compare_function(own, "f")
+    with submission(
+        tmp_path, "def f(words, n):\n    return float(n * words.count('a'))\n"
+    ) as submitted:
+        compare_function(submitted, "f")
 
 
 def test_a_difference_is_shown_with_the_smallest_input(feedback):
@@ -100,7 +102,7 @@ def test_an_error_comes_with_its_input_the_traceback_and_what_was_printed(feedba
 
 
 @pytest.mark.parametrize(
-    ("source", "told"),
+    ("source", "message"),
     [
         ("def f(words, n): return 7", "your function gives 7 for every input"),
         (
@@ -113,8 +115,8 @@ def test_an_error_comes_with_its_input_the_traceback_and_what_was_printed(feedba
         ),
     ],
 )
-def test_what_a_function_does_everywhere_is_said(feedback, source, told):
-    assert feedback(source).details.startswith(f"likely cause: {told}")
+def test_what_a_function_does_everywhere_is_said(feedback, source, message):
+    assert feedback(source).details.startswith(f"likely cause: {message}")
 
 
 @pytest.mark.parametrize("value", ["None", "'2'", "float('nan')"])
@@ -138,12 +140,12 @@ def test_a_function_must_be_there_and_be_one(feedback):
 def test_a_check_is_about_a_part_of_the_cases(tmp_path):
     with submission(
         tmp_path, "def f(words, n): return n * words.count('a') if n > 3 else -1"
-    ) as own:
-        compare_function(own, "f", lambda words, n: n > 3)
+    ) as submitted:
+        compare_function(submitted, "f", lambda words, n: n > 3)
         with pytest.raises(CheckFailedError, match=r"f\(\[\], 3\)"):
-            compare_function(own, "f", lambda words, n: n > 2)
+            compare_function(submitted, "f", lambda words, n: n > 2)
         with raises(UsageError, field="assignment"):
-            compare_function(own, "f", lambda words, n: n > 100)
+            compare_function(submitted, "f", lambda words, n: n > 100)
 
 
 def test_the_search_for_a_smaller_input_is_bounded(tmp_path):
@@ -156,10 +158,10 @@ def test_the_search_for_a_smaller_input_is_bounded(tmp_path):
         "cases": lambda rng: long,
         "allowed": lambda words, n: len(words) > 1500 or words[:1] > ["0"],
     }
-    with submission(tmp_path, source, **allowed) as own:
+    with submission(tmp_path, source, **allowed) as submitted:
         with pytest.raises(CheckFailedError):
-            compare_function(own, "f")
-        assert own.count() <= 402
+            compare_function(submitted, "f")
+        assert submitted.count() <= 402
 
 
 def test_simpler_cases_keep_the_kinds_of_arguments():
@@ -169,7 +171,7 @@ def test_simpler_cases_keep_the_kinds_of_arguments():
 
 
 @pytest.mark.parametrize(
-    ("found", "expected", "near"),
+    ("actual", "expected", "near"),
     [
         (1, 1.0, True),
         (0.1 + 0.2, 0.3, True),
@@ -183,5 +185,5 @@ def test_simpler_cases_keep_the_kinds_of_arguments():
         ([1], 1, False),
     ],
 )
-def test_values_are_compared_but_for_rounding(found, expected, near):
-    assert is_near(found, expected) is near
+def test_values_are_compared_but_for_rounding(actual, expected, near):
+    assert is_near(actual, expected) is near

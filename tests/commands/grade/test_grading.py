@@ -116,15 +116,15 @@ def test_points_are_of_checks_and_a_gate_holds_back_what_needs_it(grade):
     ],
 )
 def test_an_error_on_load_is_one_line_in_each_check(grade, source, problem):
-    found = grade(source)
-    assert problems(found) == [problem, "the file does not load"]
-    assert found.earned == 0
+    graded = grade(source)
+    assert problems(graded) == [problem, "the file does not load"]
+    assert graded.earned == 0
 
 
 def test_an_error_has_the_students_traceback_and_what_was_printed(grade):
     helper = "def helper(a):\n    print('a is', a)\n    return a / 0\n\n\n"
-    found = grade(f"{helper}def add(a, b):\n    return helper(a)\n")
-    failed = found.checks[1]
+    graded = grade(f"{helper}def add(a, b):\n    return helper(a)\n")
+    failed = graded.checks[1]
     assert failed.problem == "ZeroDivisionError: division by zero (line 3)"
     assert 'File "student.py", line 7, in add\n    return helper(a)' in failed.details
     assert re.search(r"\nprinted before:\na is \d+$", failed.details)
@@ -175,20 +175,20 @@ def test_a_file_that_only_waits_is_ended_by_the_clock():
 @pytest.mark.ci
 def test_a_busy_grader_fails_no_right_work(tmp_path):
     """Time is the processor's, so other processes cost a student nothing."""
-    own = load_assignment("ties").drawn(3)
-    (tmp_path / "ann.py").write_text(own.source(), encoding="utf-8")
+    drawn = load_assignment("ties").drawn(3)
+    (tmp_path / "ann.py").write_text(drawn.source(), encoding="utf-8")
     busy = [
         subprocess.Popen([sys.executable, "-c", "while True: pass"])
         for _ in range(6 * (os.cpu_count() or 1))
     ]
     try:
-        loaded = grade_file(tmp_path / "ann.py", own, seed=3, limits=Limits(6), isolation=TRUSTED)
+        loaded = grade_file(tmp_path / "ann.py", drawn, seed=3, limits=Limits(6), isolation=TRUSTED)
     finally:
         for process in busy:
             process.kill()
             process.wait()
     assert loaded.earned == 10
-    assert loaded == grade_file(tmp_path / "ann.py", own, seed=3, isolation=TRUSTED)
+    assert loaded == grade_file(tmp_path / "ann.py", drawn, seed=3, isolation=TRUSTED)
 
 
 def test_an_endless_loop_loses_one_check(tmp_path):
@@ -197,9 +197,11 @@ def test_an_endless_loop_loses_one_check(tmp_path):
     )
     right = (SOLUTIONS / "window.py").read_text(encoding="utf-8")
     (tmp_path / "ann.py").write_text(right + "\n\n" + source, encoding="utf-8")
-    found = grade_file(tmp_path / "ann.py", "window", limits=Limits(seconds=4.5), isolation=TRUSTED)
-    assert [check.earned for check in found.checks] == [0, 0, 3, 2]
-    assert problems(found)[0].endswith("takes longer than 1.5 s")
+    graded = grade_file(
+        tmp_path / "ann.py", "window", limits=Limits(seconds=4.5), isolation=TRUSTED
+    )
+    assert [check.earned for check in graded.checks] == [0, 0, 3, 2]
+    assert problems(graded)[0].endswith("takes longer than 1.5 s")
 
 
 @pytest.mark.parametrize("name", ["json", "numpy"])
@@ -238,8 +240,8 @@ def test_what_only_looks_like_a_command_to_the_notebook_stays():
     ],
 )
 def test_what_cannot_be_graded_has_a_row_with_the_reason(grade, name, content, problem):
-    found = grade(content, name)
-    assert (found.problem, found.earned, found.points, found.isolation) == (problem, 0, 10, "")
+    graded = grade(content, name)
+    assert (graded.problem, graded.earned, graded.points, graded.isolation) == (problem, 0, 10, "")
 
 
 def test_a_student_may_have_a_folder_with_a_main_file(group):
@@ -256,7 +258,7 @@ def test_a_student_may_have_a_folder_with_a_main_file(group):
     grades = {
         grade.student: grade for grade in grade_folder(folder, ADDING, isolation=TRUSTED).grades
     }
-    assert {name for name, own in grades.items() if own.earned} == {"ann", "bob"}
+    assert {name for name, graded in grades.items() if graded.earned} == {"ann", "bob"}
     assert (
         grades["eve"].problem
         == "the folder has several files, and not one that is add.py: a.py, b.py"
@@ -276,10 +278,10 @@ def test_a_folder_of_folders_has_a_row(group):
         os.mkdir("deeper")
         os.chdir("deeper")
     os.chdir(here)
-    ann, found = grade_folder(folder, ADDING, isolation=TRUSTED).grades
+    ann, nested = grade_folder(folder, ADDING, isolation=TRUSTED).grades
     remove_folder(deep)
     assert ann.earned == 10
-    assert found.problem == "the folder has no .py file and no notebook; it has deeper"
+    assert nested.problem == "the folder has no .py file and no notebook; it has deeper"
 
 
 def test_two_submissions_of_one_name_are_refused(group):
@@ -300,8 +302,8 @@ def test_the_same_seed_repeats_a_grading(group):
     folder = group(ann="def add(a, b):\n    return a\n")
     first, second = (grade_folder(folder, ADDING, seed=7, isolation=TRUSTED) for _ in range(2))
     assert first.grades == second.grades
-    other = grade_folder(folder, ADDING, seed=8, isolation=TRUSTED)
-    assert problems(other.grades[0]) != problems(first.grades[0])
+    other_seed = grade_folder(folder, ADDING, seed=8, isolation=TRUSTED)
+    assert problems(other_seed.grades[0]) != problems(first.grades[0])
 
 
 @pytest.mark.parametrize("seconds", [0, -1, float("nan")])
@@ -408,9 +410,9 @@ def test_the_rows_are_harmless_csv(grading):
 
 def test_questions_that_show_a_mistake_are_explained(grading):
     question = load("sample:single-choice")[0]
-    shown = explain_scores(question, yours=[1.0, 0.0, 0.0, 0.0], right=[0.0, 0.0, 1.0, 0.0])
+    explanation = explain_scores(question, yours=[1.0, 0.0, 0.0, 0.0], right=[0.0, 0.0, 1.0, 0.0])
     check = CheckResult(
-        "scores", "the scores", 4, 0, "other scores", "one line", explained=(shown,)
+        "scores", "the scores", 4, 0, "other scores", "one line", explained=(explanation,)
     )
     grade = Grade("ann", "ann.py", (check,))
     page = student_page(grading, grade)
@@ -425,17 +427,17 @@ def test_questions_that_show_a_mistake_are_explained(grading):
 
 
 def test_json_has_everything(grading):
-    found = json.loads(json.dumps(grades_json(grading)))
-    assert (found["assignment"], found["seed"], found["similarity"]["shares"]) == (
+    record = json.loads(json.dumps(grades_json(grading)))
+    assert (record["assignment"], record["seed"], record["similarity"]["shares"]) == (
         "adding",
         5,
         [0.7],
     )
-    assert found["grades"][0]["checks"][1]["details"] == "add(1)\n<script>"
-    assert found["grades"][0]["score"] == 0.55
+    assert record["grades"][0]["checks"][1]["details"] == "add(1)\n<script>"
+    assert record["grades"][0]["score"] == 0.55
 
 
-def test_gradescopes_form():
+def test_grades_are_written_in_the_form_of_gradescope():
     first, second = map(gradescope_json, GRADES)
     assert first == {
         **{"score": 5.5, "visibility": "visible", "stdout_visibility": "hidden"},
@@ -469,25 +471,25 @@ def test_gradescopes_form():
 
 def test_pages_show_what_each_reader_needs(grading):
     page = student_page(grading, GRADES[0])
-    for told in (
+    for phrase in (
         "5.5 of 10 points",
         "It &lt;adds&gt;",
         "add(1)\n&lt;script&gt;",
         "50.00 (40.00 to 60.00)",
         "-10.00",
     ):
-        assert told in page
+        assert phrase in page
     assert "bob" not in page
     overview = class_page(grading)
     assert 'href="students/%3DHYPERLINK%281%29.html"' in overview
-    for told in (
+    for phrase in (
         "not gradable: it is a .zip",
         "bubblewrap",
         "5.5 of 10",
         "71 % of the code",
         "changes no points",
     ):
-        assert told in overview
+        assert phrase in overview
     assert "http" not in re.sub(r'http-equiv="', "", page + overview)
 
 
@@ -508,12 +510,12 @@ def test_the_command_grades_a_class(group, tmp_path, capsys):
         "classic-rc: ann: 10 of 10 points",
         "classic-rc: bob: 0 of 10 points",
     ]
-    made = sorted(
+    file_names = sorted(
         path.relative_to(tmp_path).as_posix()
         for root in (pages, scope)
         for path in root.rglob("*.*")
     )
-    assert made == [
+    assert file_names == [
         *("gradescope/ann/results.json", "gradescope/bob/results.json"),
         *("pages/index.html", "pages/students/ann.html", "pages/students/bob.html"),
     ]
@@ -556,9 +558,10 @@ def test_the_command_tells_one_student(group, tmp_path, capsys):
         "passed adds: It adds (10 of 10 points)\n10 of 10 points\n"
     )
     assert run(folder / "bob.py", "--quiet", "--gradescope", tmp_path) == 1
-    told = capsys.readouterr().out
+    printed = capsys.readouterr().out
     assert re.search(
-        r"FAILED adds: It adds \(0 of 10 points\)\n        add\(\d+, \d+\) is 0 and should be", told
+        r"FAILED adds: It adds \(0 of 10 points\)\n        add\(\d+, \d+\) is 0 and should be",
+        printed,
     )
     assert json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))["score"] == 0
     assert run(folder / "none.py") == 3
@@ -595,10 +598,10 @@ def test_what_is_known_is_written_when_a_grading_is_interrupted(group, tmp_path,
 
     graded = grading.Grader._grade
 
-    def interrupted(self, one, questions):
-        if one.student == "bob":
+    def interrupted(self, submission, questions):
+        if submission.student == "bob":
             raise KeyboardInterrupt
-        return graded(self, one, questions)
+        return graded(self, submission, questions)
 
     monkeypatch.setattr(grading.Grader, "_grade", interrupted)
     assert run(folder, "-o", output, "--quiet") == 130
@@ -607,7 +610,7 @@ def test_what_is_known_is_written_when_a_grading_is_interrupted(group, tmp_path,
 
 def test_wrong_uses_of_the_command_are_said(group, tmp_path, capsys):
     folder = group(ann=GOOD)
-    for arguments, told in (
+    for arguments, message in (
         ((), "nothing to grade"),
         ((folder, "--html", folder / "ann.py"), "expected a folder"),
         ((folder, "--html", folder / "pages"), "counts as a student's"),
@@ -616,7 +619,7 @@ def test_wrong_uses_of_the_command_are_said(group, tmp_path, capsys):
         ((folder, "--timeout", "0"), "seconds above 0"),
     ):
         assert run(*arguments) == 2
-        assert told in capsys.readouterr().err
+        assert message in capsys.readouterr().err
 
 
 def test_a_missing_import_costs_one_message(tmp_path):
@@ -624,12 +627,12 @@ def test_a_missing_import_costs_one_message(tmp_path):
     (tmp_path / "ann.py").write_text(
         right.replace("from collections import Counter\n", ""), encoding="utf-8"
     )
-    found = grade_file(tmp_path / "ann.py", "window", isolation=TRUSTED)
-    assert (found.earned, found.note) == (10, "imported for the file, which does not: Counter")
+    graded = grade_file(tmp_path / "ann.py", "window", isolation=TRUSTED)
+    assert (graded.earned, graded.note) == (10, "imported for the file, which does not: Counter")
     (tmp_path / "ann.py").write_text(f"import pandas\n{right}", encoding="utf-8")
-    found = grade_file(tmp_path / "ann.py", "window", isolation=TRUSTED)
-    assert found.checks[0].details.endswith("your file may import the standard library and numpy")
-    assert problems(found)[1:] == ["the file does not load"] * 3
+    graded = grade_file(tmp_path / "ann.py", "window", isolation=TRUSTED)
+    assert graded.checks[0].details.endswith("your file may import the standard library and numpy")
+    assert problems(graded)[1:] == ["the file does not load"] * 3
 
 
 def test_answers_may_be_any_numbers_and_any_lists(tmp_path):
@@ -677,10 +680,10 @@ def test_a_solver_sees_neither_gold_nor_ids(tmp_path):
     grade = grade_file(tmp_path / "peeks.py", "solver", data=data, isolation=TRUSTED)
     assert (grade.earned, grade.accuracy.value) == (0, 0.25)
     assert grade.checks[0].problem == "the check failed"  # of hidden questions nothing is told
-    own = SOLVER.format("0").replace("return 0", "raise ValueError(question.id)")
-    (tmp_path / "ids.py").write_text(own, encoding="utf-8")
-    found = grade_file(tmp_path / "ids.py", "solver", isolation=TRUSTED)
-    assert problems(found)[0].startswith("ValueError: question 0 (line")
+    source = SOLVER.format("0").replace("return 0", "raise ValueError(question.id)")
+    (tmp_path / "ids.py").write_text(source, encoding="utf-8")
+    graded = grade_file(tmp_path / "ids.py", "solver", isolation=TRUSTED)
+    assert problems(graded)[0].startswith("ValueError: question 0 (line")
 
 
 def test_accuracy_is_compared_with_the_floor_and_training_is_given(tmp_path):
@@ -691,11 +694,11 @@ def test_accuracy_is_compared_with_the_floor_and_training_is_given(tmp_path):
     )
     (tmp_path / "ann.py").write_text(learns, encoding="utf-8")
     hidden, train = made_stories(3, 5), made_stories(4, 5)
-    found = grade_file(tmp_path / "ann.py", "solver", data=hidden, train=train, isolation=TRUSTED)
-    assert str(found.accuracy).startswith("accuracy 25.00 (25.00 to 25.00), -")
-    without = grade_file(tmp_path / "ann.py", "solver", data=hidden, isolation=TRUSTED)
-    assert without.accuracy is None
-    assert without.checks[0].problem == "an error (AttributeError)"
+    trained = grade_file(tmp_path / "ann.py", "solver", data=hidden, train=train, isolation=TRUSTED)
+    assert str(trained.accuracy).startswith("accuracy 25.00 (25.00 to 25.00), -")
+    untrained = grade_file(tmp_path / "ann.py", "solver", data=hidden, isolation=TRUSTED)
+    assert untrained.accuracy is None
+    assert untrained.checks[0].problem == "an error (AttributeError)"
 
 
 def test_the_command_never_guesses(group, tmp_path, capsys):
@@ -715,8 +718,8 @@ def test_the_command_never_guesses(group, tmp_path, capsys):
     names = sorted(path.name for path in (tmp_path / "out").iterdir())
     assert names == ["README.md", "assignment.json", "my_window.py"]
     assert main(["grade", "--assignment", "window", "--hand-out", str(tmp_path / "out")]) == 2
-    own = load_assignment("window").drawn(5).source()
-    (tmp_path / "out" / "my_window.py").write_text(own, encoding="utf-8")
+    source = load_assignment("window").drawn(5).source()
+    (tmp_path / "out" / "my_window.py").write_text(source, encoding="utf-8")
     # by the rules that its folder says
     assert main(["grade", str(tmp_path / "out" / "my_window.py")]) == 0
     assert (
@@ -750,11 +753,11 @@ def test_the_command_never_guesses(group, tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
-    "told", ["[]", "{", '{"assignment": 1}', '{"assignment": "window", "seed": "x"}']
+    "message", ["[]", "{", '{"assignment": 1}', '{"assignment": "window", "seed": "x"}']
 )
-def test_a_broken_declaration_is_said_to_be(tmp_path, told, capsys):
+def test_a_broken_declaration_is_said_to_be(tmp_path, message, capsys):
     (tmp_path / "ann.py").write_text(GOOD, encoding="utf-8")
-    (tmp_path / "assignment.json").write_text(told, encoding="utf-8")
+    (tmp_path / "assignment.json").write_text(message, encoding="utf-8")
     assert main(["grade", str(tmp_path / "ann.py")]) == 3
     assert "no declaration of an assignment" in capsys.readouterr().err
     (tmp_path / "assignment.json").write_text(

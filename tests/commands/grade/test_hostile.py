@@ -68,7 +68,7 @@ def untouched(place: Path) -> list[tuple[str, int, int]]:
     ]
 
 
-def test_there_are_many():
+def test_there_are_at_least_fifty_attacks():
     assert len(ATTACKS) >= 50
 
 
@@ -95,15 +95,17 @@ def processes_of(place: Path) -> list[str]:
     """The processes whose command line names a folder of graders of this process, or sleeps for
     a detached child.
     """
-    found = []
+    process_ids = []
     for entry in Path("/proc").iterdir():
         try:
-            told = (entry / "cmdline").read_text(errors="replace") if entry.name.isdecimal() else ""
+            command_line = (
+                (entry / "cmdline").read_text(errors="replace") if entry.name.isdecimal() else ""
+            )
         except OSError:
             continue
-        if f"classic-rc-grade-{os.getpid()}-" in told or "/box/worker.py" in told:
-            found.append(told)
-    return found
+        if f"classic-rc-grade-{os.getpid()}-" in command_line or "/box/worker.py" in command_line:
+            process_ids.append(command_line)
+    return process_ids
 
 
 def test_without_bubblewrap_it_is_refused_unless_unsafe(monkeypatch):
@@ -128,8 +130,8 @@ def test_a_container_is_a_command_in_front(tmp_path):
         encoding="utf-8",
     )
     engine.chmod(0o755)
-    chosen = choose_isolation(container=f"{engine} run {{folder}}")
-    with Sandbox({"a.py": HONEST.encode()}, "a.py", chosen) as box:
+    isolation = choose_isolation(container=f"{engine} run {{folder}}")
+    with Sandbox({"a.py": HONEST.encode()}, "a.py", isolation) as box:
         box.load()
         assert box.call("add", 1, 2) == 3
 
@@ -140,18 +142,18 @@ def test_what_a_killed_grader_left_is_swept(monkeypatch, tmp_path):
     ended.wait()
     for process in (ended.pid, os.getpid()):
         (tmp_path / f"classic-rc-grade-{process}-x" / "deep").mkdir(parents=True)
-    made = make_folder()
-    left = [path.name for path in tmp_path.iterdir()]
-    assert sorted(left) == sorted([f"classic-rc-grade-{os.getpid()}-x", made.name])
+    folder = make_folder()
+    remaining = [path.name for path in tmp_path.iterdir()]
+    assert sorted(remaining) == sorted([f"classic-rc-grade-{os.getpid()}-x", folder.name])
 
 
 @pytest.fixture
 def closed(place):
     """A copy of the package that only root can read, and who runs it."""
-    own = place / "private"
-    own.mkdir(mode=0o700)
-    shutil.copytree(PACKAGE, own / "classic_rc", ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copy(HERE / "adding.py", own)
+    private = place / "private"
+    private.mkdir(mode=0o700)
+    shutil.copytree(PACKAGE, private / "classic_rc", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(HERE / "adding.py", private)
     (place / "results").mkdir(mode=0o700)
     for name in ("secret.txt", "results.json"):
         (place / name).chmod(0o600)
@@ -163,14 +165,14 @@ def closed(place):
     def run(python: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
         environment = {
             "PATH": str(no_bubblewrap),
-            "PYTHONPATH": str(own),
+            "PYTHONPATH": str(private),
             "PYTHONDONTWRITEBYTECODE": "1",
         }
         command = [str(python), "-m", "classic_rc", "grade", *map(str, arguments)]
         return subprocess.run(
             command,
             env=environment | {"SESAME": TOKEN},
-            cwd=own,
+            cwd=private,
             capture_output=True,
             text=True,
             check=False,
@@ -208,7 +210,7 @@ def test_no_attack_earns_a_point_as_another_user(place, closed, public_python):
     assert earned.pop("a_honest") == earned.pop("z_honest") == "10", done.stderr
     assert earned == dict.fromkeys(ATTACKS, "0")
     (place / "grades" / "g.csv").unlink()
-    assert [one[:2] for one in untouched(place)] == [one[:2] for one in before]
+    assert [entry[:2] for entry in untouched(place)] == [entry[:2] for entry in before]
     assert (place / "results.json").read_text(encoding="utf-8") == "untouched"
     assert [
         path for path in Path("/proc").glob("[0-9]*") if owner_of(path) in range(61184, 65520)
@@ -293,9 +295,9 @@ for own in gc.get_objects():  # names that the grader would tell: what was impor
 
 @pytest.mark.ci
 @pytest.mark.parametrize(
-    ("error", "told"), [("ValueError", "an error (ValueError)"), ("Own", "an error (NameError)")]
+    ("error", "message"), [("ValueError", "an error (ValueError)"), ("Own", "an error (NameError)")]
 )
-def test_hidden_questions_are_not_sent_home(place, closed, public_python, error, told):
+def test_hidden_questions_are_not_sent_home(place, closed, public_python, error, message):
     """Neither in words nor in numbers of lines; and results cannot be written."""
     (place / "private" / "hidden.jsonl").write_text(
         to_jsonl(data := made_stories(3, 4)), encoding="utf-8"
@@ -317,7 +319,7 @@ def test_hidden_questions_are_not_sent_home(place, closed, public_python, error,
     assert done.returncode == 1, done.stderr
     results = json.loads((place / "results" / "results.json").read_text(encoding="utf-8"))
     assert results["score"] == 0
-    assert results["tests"][0]["output"].splitlines()[0] == told
+    assert results["tests"][0]["output"].splitlines()[0] == message
     page = done.stdout + done.stderr + json.dumps(results)
     assert not re.search(r"line \d", page)
     assert "imported" not in page

@@ -80,42 +80,44 @@ def test_each_of_our_solutions_is_known_as_it_is_renamed_and_vendored(file):
     )
     padded = (Path(__file__).parent / "attacks.py").read_text(encoding="utf-8") + renamed
     for copy in (source, "# my own work\n" + renamed, padded):
-        found = find_similar({"ann": {"ann.py": copy.encode()}}).of("ann")
+        matches = find_similar({"ann": {"ann.py": copy.encode()}}).of("ann")
         assert any(
-            told.startswith(f"known: solution of {file.stem}: ") and " of ann.py" in told
-            for told in found
+            match.startswith(f"known: solution of {file.stem}: ") and " of ann.py" in match
+            for match in matches
         )
 
 
 def test_what_grades_is_known():
     source = (LESSONS / "window.py").read_bytes() + (LESSONS / "distance.py").read_bytes()
     lesson = {"window.py of the package": (LESSONS / "window.py").read_bytes()}
-    (told,) = find_similar({"ann": {"ann.py": source}}, None, lesson).of("ann")
-    assert told.startswith("known: window.py of the package: ")
+    (match,) = find_similar({"ann": {"ann.py": source}}, None, lesson).of("ann")
+    assert match.startswith("known: window.py of the package: ")
 
 
 def test_pairs_are_flagged_with_lines_and_honest_work_is_not():
     work = WINDOW.read_text(encoding="utf-8")
     files = {"ann": work, "bob": shuffled(work.replace("words", "ws")), "eve": OTHER}
-    found = find_similar({name: {f"{name}.py": source.encode()} for name, source in files.items()})
-    assert found.clusters == (("ann", "bob"),)
-    (pair,) = [match for match in found.matches if not match.second.startswith("known")]
+    similarity = find_similar(
+        {name: {f"{name}.py": source.encode()} for name, source in files.items()}
+    )
+    assert similarity.clusters == (("ann", "bob"),)
+    (pair,) = [match for match in similarity.matches if not match.second.startswith("known")]
     assert pair.share >= 0.71
     assert " of ann.py = lines " in pair.lines
-    assert max(own for own in found.shares if own < pair.share) < ALIKE
-    assert found.of("eve") == []
-    assert found.distribution.startswith("3 pairs share 0.")
+    assert max(share for share in similarity.shares if share < pair.share) < ALIKE
+    assert similarity.of("eve") == []
+    assert similarity.distribution.startswith("3 pairs share 0.")
 
 
 @pytest.mark.ci
 def test_twenty_equal_files_are_one_cluster(tmp_path):
     folder = tmp_path / "class"
     folder.mkdir()
-    own = load_assignment("window").drawn(3)
+    drawn = load_assignment("window").drawn(3)
     for number in range(20):
-        (folder / f"copy{number:02}.py").write_text(own.source(), encoding="utf-8")
+        (folder / f"copy{number:02}.py").write_text(drawn.source(), encoding="utf-8")
     (folder / "honest.py").write_text(OTHER, encoding="utf-8")
-    grading = grade_folder(folder, own, seed=3, isolation=Isolation("none"))
+    grading = grade_folder(folder, drawn, seed=3, isolation=Isolation("none"))
     assert [len(cluster) for cluster in grading.similarity.clusters] == [20]
     assert {grade.earned for grade in grading.grades[:20]} == {10}  # no points change by themselves
     assert "known: the reference of your class: 100 % of the code" in "".join(
@@ -151,18 +153,18 @@ def accuracy(questions, policy):
 
 def test_a_short_task_is_done_alike_and_copied_within_the_class(tmp_path):
     """Likeness to known code flags no short task; that of two students does, without points."""
-    own = load_assignment("ties")
+    assignment = load_assignment("ties")
     copy = shuffled(HONEST_TIES.replace("winners", "ws"))
-    references = {"the reference of your class": own.source().encode()}
+    references = {"the reference of your class": assignment.source().encode()}
     assert find_similar({"ann": {"ann.py": HONEST_TIES.encode()}}, None, references).matches == ()
     for name, source in {"ann": HONEST_TIES, "bob": copy}.items():
         (tmp_path / f"{name}.py").write_text(source, encoding="utf-8")
-    grading = grade_folder(tmp_path, own, seed=1, isolation=Isolation("none"))
+    grading = grade_folder(tmp_path, assignment, seed=1, isolation=Isolation("none"))
     assert grading.similarity.clusters == (("ann", "bob"),)
     assert [grade.earned for grade in grading.grades] == [10, 10]
-    (told,) = grading.similarity.of("ann")
-    assert told.startswith("nearly the same code: bob: ")
-    assert re.search(r"lines \d.* of ann.py = lines \d.* of bob.py", told)
+    (match,) = grading.similarity.of("ann")
+    assert match.startswith("nearly the same code: bob: ")
+    assert re.search(r"lines \d.* of ann.py = lines \d.* of bob.py", match)
 
 
 HONEST_LEAKS = [
@@ -194,8 +196,8 @@ def test_a_few_lines_are_written_alike(tmp_path):
 
 def test_the_template_does_not_count():
     template = load_assignment("solver").start()
-    found = find_similar({name: {f"{name}.py": template} for name in ("ann", "bob")}, template)
-    assert (found.matches, found.shares) == ((), ())
+    similarity = find_similar({name: {f"{name}.py": template} for name in ("ann", "bob")}, template)
+    assert (similarity.matches, similarity.shares) == ((), ())
 
 
 def test_code_is_written_as_plain_files(tmp_path, monkeypatch):

@@ -51,11 +51,11 @@ def sheet():
 
 
 def table(sheet, title):
-    (found,) = [t for t in datasheet_tables(sheet) if t.title.startswith(title)]
-    return found
+    (matching,) = [t for t in datasheet_tables(sheet) if t.title.startswith(title)]
+    return matching
 
 
-def test_facts(sheet):
+def test_facts_have_the_task_the_licence_and_the_files(sheet):
     facts = dict(datasheet_facts(sheet))
     assert facts["Task"] == "single choice"
     assert facts["Licence"] == "CC BY 4.0"
@@ -64,7 +64,7 @@ def test_facts(sheet):
     assert "Citation" not in facts  # the format of one's own data is nothing to cite
 
 
-def test_sizes_and_lengths(sheet):
+def test_sizes_and_lengths_are_those_of_the_statistics(sheet):
     sizes = table(sheet, "Size")
     assert [row[:4] for row in texts(sizes)] == [
         ["sample:single-choice", "6", "24", "96"],
@@ -99,8 +99,8 @@ def test_floors_findings_and_scores_without_duplicates(sheet):
         table(sheet, "Findings")
     )
     assert "training" in headings(table(sheet, "Duplicates"))[0]
-    without = texts(table(sheet, "Floors without copies"))
-    assert [row[:2] for row in without] == [["total", "24"], ["without copies", "20"]]
+    uncopied = texts(table(sheet, "Floors without copies"))
+    assert [row[:2] for row in uncopied] == [["total", "24"], ["without copies", "20"]]
     assert texts(table(sheet, "What it takes"))[0][0] == "options only"
     (note,) = table(sheet, "Cues").notes
     assert int(note.split()[0]) == sheet.check.n_features > 50

@@ -98,35 +98,39 @@ def entries(results, explanations=MappingProxyType({})) -> list[dict]:
 def test_verdicts_follow_from_the_outcomes():
     section = questions_section(evaluation(), {})
     assert section["systems"] == ["sw+d", "longest"]  # random answers nothing in particular
-    made = list(section["questions"])
+    questions = list(section["questions"])
     credits = evaluation().rows[1].outcomes.statistics["accuracy"][:, 0].tolist()
     looks = ["right" if c == 1 else "partly" if c > 0 else "wrong" for c in credits]
-    assert [
-        [look for look in entry["looks"] if look[-1] == "0" and look != "tied0"] for entry in made
-    ] == [[f"{look}0"] for look in looks]
+    untied = [
+        [look for look in entry["looks"] if look[-1] == "0" and look != "tied0"]
+        for entry in questions
+    ]
+    assert untied == [[f"{look}0"] for look in looks]
     tied = [n > 1 for n in evaluation().rows[2].outcomes.n_tied.tolist()]
-    assert [("tied1" in entry["looks"]) for entry in made] == tied
+    assert [("tied1" in entry["looks"]) for entry in questions] == tied
     assert any(tied)
     assert any(
-        "tie of" in text for _, _, badges in made[tied.index(True)]["answers"] for _, text in badges
+        "tie of" in text
+        for _, _, badges in questions[tied.index(True)]["answers"]
+        for _, text in badges
     )
 
 
 def test_an_exact_answer_is_right_where_nothing_is_to_be_selected():
     dataset = synthetic_dataset(Task.MULTIPLE_ANSWER)
-    made = entries(evaluate(dataset, [classic_rc.parse_solver("all-negative")]))
-    assert [entry["looks"][0] for entry in made] == [
+    cards = entries(evaluate(dataset, [classic_rc.parse_solver("all-negative")]))
+    assert [entry["looks"][0] for entry in cards] == [
         "wrong0" if q.gold else "right0" for q in dataset
     ]
 
 
 def test_of_a_large_dataset_the_page_has_questions_from_everywhere():
     dataset = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=600)
-    shown = shown_questions(dataset)
-    assert len(shown) == 1000 < len(dataset)
-    assert shown == sorted(set(shown))
-    assert shown[0] == 0
-    assert len(dataset) - shown[-1] < 4
+    selection = shown_questions(dataset)
+    assert len(selection) == 1000 < len(dataset)
+    assert selection == sorted(set(selection))
+    assert selection[0] == 0
+    assert len(dataset) - selection[-1] < 4
     html = page_html(PageContent(evaluate(dataset, ["longest"])))
     assert f"1,000 of {len(dataset):,} questions" in html
     assert html.count('class="card"') == 1000
@@ -205,12 +209,12 @@ def test_defects_are_counted_and_located():
         {"id": f"q{i}", "passage": "p", "question": "", "candidates": ["a", "b"], "gold": 0}
         for i in range(6)
     ]
-    found = {
+    defects = {
         defect["what"]: defect
         for defect in defects_section(check_dataset(classic_rc.from_rows(rows)))
     }
-    assert found["empty questions"]["count"] == 6
-    assert found["empty questions"]["places"] == ["q0", "q1", "q2"]
+    assert defects["empty questions"]["count"] == 6
+    assert defects["empty questions"]["places"] == ["q0", "q1", "q2"]
 
 
 def test_the_overview_has_a_bar_for_each_system_and_the_line_of_chance():
@@ -237,10 +241,12 @@ def test_perturbed_copies_and_facts_have_their_places():
 
 
 def test_each_question_has_its_card_with_every_explanation():
-    both = {row: Explainer(SOLVERS[row], SAMPLE) for row in (1, 2)}
-    _, *made = page_html(PageContent(evaluation(), explanations=both)).split('<div class="card"')
-    assert len(made) == len(SAMPLE)
-    for question, card in zip(SAMPLE, made, strict=True):
+    explainers = {row: Explainer(SOLVERS[row], SAMPLE) for row in (1, 2)}
+    _, *cards = page_html(PageContent(evaluation(), explanations=explainers)).split(
+        '<div class="card"'
+    )
+    assert len(cards) == len(SAMPLE)
+    for question, card in zip(SAMPLE, cards, strict=True):
         assert re.findall("<h2>(.*?)</h2>", card)[:2] == ["sw+d", "longest"]
         assert card.count('type="radio"') == 2 * len(question.candidates)
         assert card.count(" checked>") == 1
@@ -250,8 +256,8 @@ def test_each_question_has_its_card_with_every_explanation():
 
 def test_a_solver_that_fails_later_keeps_what_it_has_explained():
     some = list(Explainer(SOLVERS[1], SAMPLE))[:3]
-    made = entries(evaluation(), {1: some})
-    assert [len(entry["view"]["systems"]) for entry in made[:5]] == [1] * 3 + [0] * 2
+    cards = entries(evaluation(), {1: some})
+    assert [len(entry["view"]["systems"]) for entry in cards[:5]] == [1] * 3 + [0] * 2
 
 
 def test_keys_that_tell_a_few_groups_apart():

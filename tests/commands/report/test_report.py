@@ -77,7 +77,7 @@ def test_a_page_needs_a_file_and_gold(cli, hidden, tmp_path):
 
 
 @pytest.mark.parametrize("suffix", ["md", "tex", "html"])
-def test_a_datasheet(cli, tmp_path, suffix):
+def test_a_datasheet_is_written_in_the_format_of_its_suffix(cli, tmp_path, suffix):
     file = tmp_path / f"sheet.{suffix}"
     command = (
         "report",

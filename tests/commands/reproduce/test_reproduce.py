@@ -36,7 +36,7 @@ def test_ours_next_to_theirs(cli, stories):
     assert "official file" in done.out
 
 
-def test_json_and_csv(cli, stories):
+def test_json_and_csv_have_the_same_figures(cli, stories):
     document = cli("reproduce", stories, "--format", "json").json
     assert list(document) == ["version", "schema", "figures"]
     figures = document["figures"]

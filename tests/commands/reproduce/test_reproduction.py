@@ -62,10 +62,10 @@ def test_every_difference_has_a_reason(mctest):
 
 
 def test_figures_over_several_files(mctest):
-    found = {(r.published.system, r.data, r.published.subset): r for r in mctest}
-    assert found["SW+D (port)", "mc160.dev + mc500.dev", None].n == 320
-    assert found["SW+D (port)", "mc160.dev + mc500.dev", None].ours == pytest.approx(50.9375)
-    merged = found["SW+D (port)", "mc160.train + mc160.dev", "one"]
+    figures = {(r.published.system, r.data, r.published.subset): r for r in mctest}
+    assert figures["SW+D (port)", "mc160.dev + mc500.dev", None].n == 320
+    assert figures["SW+D (port)", "mc160.dev + mc500.dev", None].ours == pytest.approx(50.9375)
+    merged = figures["SW+D (port)", "mc160.train + mc160.dev", "one"]
     assert (merged.n, round(merged.ours, 2)) == (185, 59.46)
 
 
@@ -85,10 +85,10 @@ def test_what_learns_needs_its_training_split(shared_data):
 
 def test_another_split_is_shown_but_not_compared():
     results = reproduce([stories("dev")])
-    other = [r for r in results if not r.is_same_data]
-    assert {r.published.split for r in other} == {"test", "train+dev"}
-    assert all(r.agrees is None and not r.fails for r in other)
-    assert all("ours on mc160.dev" in (r.reason or "") for r in other if r.problem is None)
+    uncompared = [r for r in results if not r.is_same_data]
+    assert {r.published.split for r in uncompared} == {"test", "train+dev"}
+    assert all(r.agrees is None and not r.fails for r in uncompared)
+    assert all("ours on mc160.dev" in (r.reason or "") for r in uncompared if r.problem is None)
 
 
 def test_content_that_is_not_the_official_files_is_no_failure():

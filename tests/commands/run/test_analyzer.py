@@ -31,15 +31,19 @@ def run(cli, *args):
 
 def test_it_is_as_if_every_specification_had_it(cli):
     solvers = ("sliding-window", "lexical", "ir", "combination,solvers=[sw+d; ir]")
-    own = [f"{s},analyzer=word+porter" for s in solvers[:3]]
-    own.append("combination,solvers=[sw+d,analyzer=word+porter; ir,analyzer=word+porter]")
-    options = [part for s in solvers for part in ("-s", s)]
+    with_analyzer = [f"{s},analyzer=word+porter" for s in solvers[:3]]
+    with_analyzer.append("combination,solvers=[sw+d,analyzer=word+porter; ir,analyzer=word+porter]")
+    options = [argument for s in solvers for argument in ("-s", s)]
     at_once = run(cli, SAMPLE, *options, "--cv", 3, "--analyzer", "word+porter")
-    each = run(cli, SAMPLE, *[part for s in own for part in ("-s", s)], "--cv", 3)
-    assert list(signatures(at_once).values()) == list(signatures(each).values())
-    assert [r["metrics"] for r in at_once.json["runs"][0]["rows"]] == [
-        r["metrics"] for r in each.json["runs"][0]["rows"]
-    ]
+    spelled_out = run(
+        cli, SAMPLE, *[argument for s in with_analyzer for argument in ("-s", s)], "--cv", 3
+    )
+    assert list(signatures(at_once).values()) == list(signatures(spelled_out).values())
+    metrics, expected = (
+        [row["metrics"] for row in record["runs"][0]["rows"]]
+        for record in (at_once.json, spelled_out.json)
+    )
+    assert metrics == expected
 
 
 def test_variants_and_parameters_keep_their_own(cli):
@@ -55,10 +59,10 @@ def test_variants_and_parameters_keep_their_own(cli):
         "--analyzer",
         "word",
     )
-    found = [
+    params = [
         signature.split("analyzer:")[1].split("|")[0] for signature in signatures(done).values()
     ]
-    assert found == ["mctest", "char", "word"]
+    assert params == ["mctest", "char", "word"]
     done = cli("run", SAMPLE, "-s", "longest", "--analyzer", "char")
     assert done.code == 0
     assert done.messages("warning", "'char' is not used")
@@ -71,8 +75,8 @@ def test_variants_and_parameters_keep_their_own(cli):
 def test_other_commands_and_suites_have_it(cli, tmp_path):
     spec = "sw,analyzer=word+porter"
     for command in (["predict", SAMPLE, "--scores"], ["explain", SAMPLE, "lantern.1"]):
-        one = cli(*command, "-s", "sw", "--analyzer", "word+porter")
-        assert (one.code, one.out) == (0, cli(*command, "-s", spec).out)
+        printed = cli(*command, "-s", "sw", "--analyzer", "word+porter")
+        assert (printed.code, printed.out) == (0, cli(*command, "-s", spec).out)
     assert (
         cli("predict", SAMPLE, "--scores", "-s", "sw").out
         != cli("predict", SAMPLE, "--scores", "-s", spec).out
@@ -111,15 +115,15 @@ def chinese(tmp_path):
             f"早上{who}在{where}{deed}一个{what}。"
             for who, where, deed, what in zip(people, places, deeds, things, strict=True)
         )
-        asked = rng.randrange(4)
-        question = f"早上{people[asked]}在哪里{deeds[asked]}{things[asked]}？"
+        place_number = rng.randrange(4)
+        question = f"早上{people[place_number]}在哪里{deeds[place_number]}{things[place_number]}？"
         rows.append(
             {
                 "id": str(number),
                 "passage": story,
                 "question": question,
                 "candidates": places,
-                "gold": asked,
+                "gold": place_number,
             }
         )
     path = tmp_path / "zh.jsonl"
@@ -135,8 +139,8 @@ def test_characters_are_the_words_of_chinese_by_default(cli, chinese):
     assert cli("run", chinese, "-s", "word-distance").messages(
         "warning", "analyzer=char", "analyzer=jieba"
     )
-    whole = cli("run", chinese, "-s", "word-distance", "--analyzer", "word")
-    assert whole.messages("warning", "with the analyzer word, a token can be a whole sentence")
+    by_words = cli("run", chinese, "-s", "word-distance", "--analyzer", "word")
+    assert by_words.messages("warning", "with the analyzer word, a token can be a whole sentence")
 
 
 @needs_jieba

@@ -45,11 +45,11 @@ def test_every_format_has_the_groups_the_cross_tabulation_and_the_signatures(
         assert text in done.out
     if form == "csv":
         records = done.records
-        (both,) = (r for r in records if (r["group"], r["cross_key"]) == ("who", "skills"))
-        assert both["where"] == "1"
+        (record,) = (r for r in records if (r["group"], r["cross_key"]) == ("who", "skills"))
+        assert record["where"] == "1"
     if form == "json":
-        own = done.run["cross"][1]
-        assert own["counts"]["who"] == {"where": 1, "who": 2, "no label": 0}
+        cross_table = done.run["cross"][1]
+        assert cross_table["counts"]["who"] == {"where": 1, "who": 2, "no label": 0}
 
 
 def test_labels_of_other_questions_are_noted(cli, single, write):
@@ -77,7 +77,7 @@ def test_labels_of_other_questions_are_noted(cli, single, write):
         (["--labels", "LABELS", "--labels", "AGAIN"], ["labels.csv", "'skills'"], {}),
     ],
 )
-def test_wrong_uses(cli, single, labels, args, facts, fields):
+def test_wrong_uses_are_refused(cli, single, labels, args, facts, fields):
     paths = {"DATA": single, "LABELS": labels, "AGAIN": os.path.relpath(labels)}
     cli("run", single, "-s", "longest", *(paths.get(arg, arg) for arg in args)).fails(
         2, *facts, **fields
@@ -107,7 +107,7 @@ def test_the_figure_of_run_needs_groups_of_one_dataset(cli, single, tmp_path):
     assert "Acc. who (1)" in done.out
 
 
-def test_an_unknown_key_of_one_dataset_does_not_stop_the_others(cli, single, several):
-    done = cli("run", single, several, "-s", "longest", "--threshold", 1, "--by", "kind")
+def test_an_unknown_key_of_one_dataset_does_not_stop_the_others(cli, single, multiple_answer):
+    done = cli("run", single, multiple_answer, "-s", "longest", "--threshold", 1, "--by", "kind")
     assert done.code == 2
     assert "single (jsonl)" in done.out

@@ -31,7 +31,7 @@ def train(write):
 
 @pytest.fixture
 def options(train):
-    systems = [part for name in ("sw+d", "surface-lr", "majority") for part in ("-s", name)]
+    systems = [argument for name in ("sw+d", "surface-lr", "majority") for argument in ("-s", name)]
     return ["sample:single-choice", "--train", train, *systems, "--intervals", "100"]
 
 
@@ -43,20 +43,20 @@ def test_a_record_gives_both_values_everywhere(cli, options, tmp_path):
     (warning,) = run.messages("warning", "training data train has 12 of 24 questions of")
     assert warning.endswith("or their passages")
     records = cli("table", tmp_path / "a", "--format", "csv").records
-    tested = {(of["system"], of["group"]) for of in records if of["p"]}
-    others = {of["system"] for of in records} - {"sw+d"}
+    tested = {(record["system"], record["group"]) for record in records if record["p"]}
+    others = {record["system"] for record in records} - {"sw+d"}
     assert tested == {(name, GROUP) for name in others} | {("lexical", "")}
     assert f"& all & {GROUP}" in cli("table", tmp_path / "a", "--format", "latex").out
-    again = cli("reproduce", tmp_path / "a", "--search", tmp_path)
-    assert again.code == 0, again.out + again.err
+    reproduced = cli("reproduce", tmp_path / "a", "--search", tmp_path)
+    assert reproduced.code == 0, reproduced.out + reproduced.err
     compared = cli(
         "compare", f"{tmp_path / 'a'}#majority", f"{tmp_path / 'a'}#sw+d", "--format", "json"
     ).json["comparisons"]
-    everything, left = compared
-    assert [of["dataset"]["questions"] for of in compared] == [24, 12]
+    everything, uncopied = compared
+    assert [record["dataset"]["questions"] for record in compared] == [24, 12]
     assert everything["pairs"][0]["p"] is None
-    assert left["pairs"][0]["p"] is not None
-    assert GROUP in left["dataset"]["name"]
+    assert uncopied["pairs"][0]["p"] is not None
+    assert GROUP in uncopied["dataset"]["name"]
 
 
 def test_compare_trains_and_compares_without_copies(cli, train):
@@ -91,7 +91,7 @@ human = "human.csv,sample=12"
 """,
     )
     new = {"LR": "surface-lr", "M": "majority"}
-    wanted = {
+    expected_rows = {
         row["name"]: row
         for row in cli("run", *options, "--baseline", "sw+d", "--format", "json").rows
     }
@@ -100,11 +100,11 @@ human = "human.csv,sample=12"
         done = cli("run", suite, "--save", folder, "--format", "json", *more)
         assert done.code == 0, done.err
         for row in done.rows:
-            other = wanted[new.get(row["name"], row["name"])]
+            expected_row = expected_rows[new.get(row["name"], row["name"])]
             for key in ("metrics", "groups", "p_values", "signature"):
-                assert row[key] == other[key]
+                assert row[key] == expected_row[key]
         (numbers,) = done.run["given"].values()
-        assert {of["group"]: of["questions"] for of in numbers} == {None: 12, GROUP: 6}
+        assert {record["group"]: record["questions"] for record in numbers} == {None: 12, GROUP: 6}
         if more:
             folder = tmp_path / "other"
     assert cli("reproduce", folder, "--search", tmp_path).code == 0

@@ -17,31 +17,40 @@ def records(text):
 
 
 def by_system(text):
-    found = {}
+    points = {}
     for record in records(text):
-        found.setdefault(record["system"], []).append(record)
-    return found
+        points.setdefault(record["system"], []).append(record)
+    return points
 
 
 @pytest.fixture
-def decided(cli, several, tmp_path):
+def decided(cli, multiple_answer, tmp_path):
     """Decisions of the longest option and longer ones, as a submission."""
     path = tmp_path / "decided.json"
     cli(
-        "predict", several, "-s", "longest", "--threshold", "6.5", "--format", "multirc", "-o", path
+        "predict",
+        multiple_answer,
+        "-s",
+        "longest",
+        "--threshold",
+        "6.5",
+        "--format",
+        "multirc",
+        "-o",
+        path,
     )
     return path
 
 
 @pytest.fixture
-def scores(cli, several, tmp_path):
+def scores(cli, multiple_answer, tmp_path):
     path = tmp_path / "scores.json"
-    cli("predict", several, "-s", "longest", "--format", "multirc", "--scores", "-o", path)
+    cli("predict", multiple_answer, "-s", "longest", "--format", "multirc", "--scores", "-o", path)
     return path
 
 
-def test_points_go_to_stdout(cli, several):
-    done = cli("run", several, "--figure", "pr", "-s", "longest", "-s", "sw+d")
+def test_points_go_to_stdout(cli, multiple_answer):
+    done = cli("run", multiple_answer, "--figure", "pr", "-s", "longest", "-s", "sw+d")
     assert (done.code, done.err) == (0, "")
     assert {name: {r["average"] for r in rows} for name, rows in by_system(done.out).items()} == {
         "longest": {"macro"},
@@ -51,26 +60,37 @@ def test_points_go_to_stdout(cli, several):
     assert [float(longest[i]["recall"]) for i in (0, -1)] == [0.25, 1]
 
 
-def test_scores_in_a_file_are_a_curve_and_decisions_a_point(cli, several, scores, decided):
+def test_scores_in_a_file_are_a_curve_and_decisions_a_point(cli, multiple_answer, scores, decided):
     done = cli(
-        "run", several, "--figure", "pr", "-s", "longest", "-s", scores, "-s", f"people={decided}"
+        "run",
+        multiple_answer,
+        "--figure",
+        "pr",
+        "-s",
+        "longest",
+        "-s",
+        scores,
+        "-s",
+        f"people={decided}",
     )
-    found = by_system(done.out)
-    assert list(found) == ["longest", "scores", "people"]
-    assert [list(r.values())[1:] for r in found["scores"]] == [
-        list(r.values())[1:] for r in found["longest"]
+    points = by_system(done.out)
+    assert list(points) == ["longest", "scores", "people"]
+    assert [list(r.values())[1:] for r in points["scores"]] == [
+        list(r.values())[1:] for r in points["longest"]
     ]
-    (point,) = found["people"]
+    (point,) = points["people"]
     assert point["threshold"] == ""
-    measured = cli("run", several, "-s", decided, "--format", "json").row("score-file")["metrics"]
+    measured = cli("run", multiple_answer, "-s", decided, "--format", "json").row("score-file")[
+        "metrics"
+    ]
     assert float(point["f1"]) == pytest.approx(measured["f1_m"])
 
 
 @pytest.mark.parametrize(("suffix", "start"), [("svg", b"<?xml")])
-def test_a_figure_is_written_by_its_suffix(cli, several, decided, tmp_path, suffix, start):
+def test_a_figure_is_written_by_its_suffix(cli, multiple_answer, decided, tmp_path, suffix, start):
     pytest.importorskip("matplotlib")
     out = tmp_path / f"figure.{suffix}"
-    done = cli("run", several, "--figure", "pr", "-s", "sw+d", "-s", decided, "-o", out)
+    done = cli("run", multiple_answer, "--figure", "pr", "-s", "sw+d", "-s", decided, "-o", out)
     assert (done.code, done.out, done.err) == (0, "", "")
     assert out.read_bytes().startswith(start)
 
@@ -84,16 +104,23 @@ def test_other_suffixes_are_refused_before_anything_is_read(cli, tmp_path, name)
     assert done.out == ""
 
 
-def test_without_matplotlib_there_are_points_and_no_figures(cli, several, tmp_path, monkeypatch):
+def test_without_matplotlib_there_are_points_and_no_figures(
+    cli, multiple_answer, tmp_path, monkeypatch
+):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     done = cli(
         "run", tmp_path / "no data", "--figure", "pr", "-s", "sw+d", "-o", tmp_path / "a.pdf"
     )
     done.fails(4, "pip install 'classic_rc[plot]'", package="matplotlib", extra="plot")
-    assert cli("run", several, "--figure", "pr", "-s", "sw+d", "-o", tmp_path / "a.csv").code == 0
+    assert (
+        cli("run", multiple_answer, "--figure", "pr", "-s", "sw+d", "-o", tmp_path / "a.csv").code
+        == 0
+    )
 
 
-def test_a_figure_that_cannot_be_written_is_printed_as_points(cli, several, tmp_path, monkeypatch):
+def test_a_figure_that_cannot_be_written_is_printed_as_points(
+    cli, multiple_answer, tmp_path, monkeypatch
+):
     pytest.importorskip("matplotlib")
 
     def refuse(path, content):
@@ -101,17 +128,19 @@ def test_a_figure_that_cannot_be_written_is_printed_as_points(cli, several, tmp_
         raise UsageError(f"cannot write {path}: No space left on device")
 
     monkeypatch.setattr(command, "write_file", refuse)
-    done = cli("run", several, "--figure", "pr", "-s", "sw+d", "-o", tmp_path / "a.pdf")
+    done = cli("run", multiple_answer, "--figure", "pr", "-s", "sw+d", "-o", tmp_path / "a.pdf")
     assert done.code == 2
     assert "No space left" in done.err
-    assert done.out == cli("run", several, "--figure", "pr", "-s", "sw+d").out
+    assert done.out == cli("run", multiple_answer, "--figure", "pr", "-s", "sw+d").out
 
 
 @pytest.mark.parametrize(
     "option", [("--threshold", "1"), ("--by", "kind"), ("--save", "record"), ("--intervals",)]
 )
-def test_options_of_results_are_refused(cli, several, option):
-    cli("run", several, "--figure", "pr", "-s", "longest", *option).fails(2, field=option[0])
+def test_options_of_results_are_refused(cli, multiple_answer, option):
+    cli("run", multiple_answer, "--figure", "pr", "-s", "longest", *option).fails(
+        2, field=option[0]
+    )
 
 
 @pytest.mark.parametrize("data", ["sample:cloze", "sample:multi-span"])

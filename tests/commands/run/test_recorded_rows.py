@@ -22,16 +22,16 @@ def _rows(folder):
 
 
 def test_a_row_of_a_record_is_the_recorded_row(cli, record, tmp_path):
-    again = tmp_path / "r2"
+    second_record = tmp_path / "r2"
     systems = ("-s", f"Mine={record}#sliding-window", "-s", f"{record}/run.json#lexical")
-    done = cli("run", DATA, *systems, "-s", "sw+d", "--baseline", "Mine", "--save", again)
+    done = cli("run", DATA, *systems, "-s", "sw+d", "--baseline", "Mine", "--save", second_record)
     assert done.code == 0, done.err
-    old, new = _rows(record), _rows(again)
+    old, new = _rows(record), _rows(second_record)
     assert [*new] == ["Mine", "lexical", "sw+d"]
     for name, former in (("Mine", "sliding-window"), ("lexical", "lexical")):
         for key in ("metrics", "signature", "outcomes", "params"):
             assert new[name][key] == old[former][key]
-    assert cli("reproduce", again).code == 0
+    assert cli("reproduce", second_record).code == 0
     page = tmp_path / "page.html"
     assert cli("report", DATA, *systems, "-o", page).code == 0
     assert "Mine" in page.read_text(encoding="utf-8")

@@ -41,8 +41,8 @@ def test_sample_means_a_dataset_of_each_task(cli):
     ]
 
 
-def test_several_datasets_are_several_tables_in_their_order(cli, single, several):
-    done = cli("run", several, single, "-s", "random")
+def test_several_datasets_are_several_tables_in_their_order(cli, single, multiple_answer):
+    done = cli("run", multiple_answer, single, "-s", "random")
     assert done.code == 0
     titles = [line.split(" ", 1)[0] for line in done.out.splitlines() if "questions" in line]
     assert titles == ["several", "single"]
@@ -98,12 +98,12 @@ def test_solvers_are_rows_in_their_order_with_variant_and_parameters(cli, single
     assert "analyzer:whitespace" in second["signature"]
 
 
-def test_all_positive_is_added_if_several_answers_can_be_right(cli, several, single):
-    assert [row["solver"] for row in json_of(cli, several, "-s", "longest").rows] == [
+def test_all_positive_is_added_if_several_answers_can_be_right(cli, multiple_answer, single):
+    assert [row["solver"] for row in json_of(cli, multiple_answer, "-s", "longest").rows] == [
         "all-positive",
         "longest",
     ]
-    assert len(json_of(cli, several, "-s", "all-positive").rows) == 1
+    assert len(json_of(cli, multiple_answer, "-s", "all-positive").rows) == 1
     assert len(json_of(cli, single, "-s", "longest").rows) == 1
 
 
@@ -114,11 +114,11 @@ def test_reader_names_the_format(cli, single, write):
 
 def test_split_and_subset_choose_parts(cli, own_files):
     race = own_files / "race"
-    both, high = (
+    whole_subset, high = (
         json_of(cli, race, "-s", "random"),
         json_of(cli, f"{race},subset=high", "-s", "random"),
     )
-    assert (both.run["dataset"]["questions"], high.run["dataset"]["questions"]) == (8, 4)
+    assert (whole_subset.run["dataset"]["questions"], high.run["dataset"]["questions"]) == (8, 4)
     assert json_of(cli, race, "--split", "dev", "-s", "random").run["dataset"]["split"] == "dev"
     assert cli("run", race, "--split", "test").code == 3
 
@@ -169,9 +169,9 @@ def test_fields_are_for_data_and_not_for_training_data_of_a_known_format(cli, wr
         (f"{mine},fields={fields}", "--train", f"{mine},fields={fields}"),
         (mine, "--fields", fields, "--train", mine),
     ]
-    found = [json_of(cli, *way, *solver).row("constant-position")["metrics"] for way in ways]
-    assert found[0] == found[1]
-    assert found[2] == found[3] == {"accuracy": 1.0}
+    metrics = [json_of(cli, *way, *solver).row("constant-position")["metrics"] for way in ways]
+    assert metrics[0] == metrics[1]
+    assert metrics[2] == metrics[3] == {"accuracy": 1.0}
 
 
 CHOICE = {"question": "q", "candidates": ["a", "b", "c"]}
@@ -193,8 +193,8 @@ def test_train_takes_a_folder(cli, single, write, tmp_path):
         for i in (2, 0)
     )
     assert row["metrics"] == lasts["metrics"] != firsts["metrics"]
-    again = tmp_path / "lessons" / "part0.jsonl"
-    done = cli("run", single, "--train", tmp_path / "lessons", "--train", again, *majority)
+    lesson = tmp_path / "lessons" / "part0.jsonl"
+    done = cli("run", single, "--train", tmp_path / "lessons", "--train", lesson, *majority)
     done.fails(2, "lessons", "part0", "1 questions", "q0", field="datasets")
 
 
@@ -239,9 +239,11 @@ def test_the_feature_ranker_comes_with_its_partial_inputs(cli):
         RANKERS[2],
         *RANKERS[:2],
     ]
-    own = json_of(cli, "sample:single-choice", "--cv", 2, "-s", "feature-ranker,C=0.1").rows
-    assert names_of(own) == RANKERS
-    assert all(row["params"]["C"] == 0.1 for row in own)
+    default_rows = json_of(
+        cli, "sample:single-choice", "--cv", 2, "-s", "feature-ranker,C=0.1"
+    ).rows
+    assert names_of(default_rows) == RANKERS
+    assert all(row["params"]["C"] == 0.1 for row in default_rows)
 
 
 def test_training_data_of_another_task_is_left_to_those_it_suits(cli):
@@ -253,13 +255,13 @@ def test_training_data_of_another_task_is_left_to_those_it_suits(cli):
     assert cli("run", "sample:single-choice", "--train", "sample:cloze").code == 0
 
 
-def test_every_setting_reaches_the_protocol(cli, single, several, write, tmp_path):
+def test_every_setting_reaches_the_protocol(cli, single, multiple_answer, write, tmp_path):
     """What the settings mean is tested with the library; here, that options arrive."""
-    other = write(
+    training = write(
         "other.jsonl",
-        [json.loads(line) for line in several.read_text(encoding="utf-8").splitlines()],
+        [json.loads(line) for line in multiple_answer.read_text(encoding="utf-8").splitlines()],
     )
-    given = {
+    settings = {
         **{
             "ties": "first",
             "seed": 3,
@@ -270,7 +272,8 @@ def test_every_setting_reaches_the_protocol(cli, single, several, write, tmp_pat
         **{"intervals": 20, "metrics": ["f1_a", "em0"], "by": "question-type", "baseline": "B"},
     }
     options = {
-        name: ",".join(value) if isinstance(value, list) else value for name, value in given.items()
+        name: ",".join(value) if isinstance(value, list) else value
+        for name, value in settings.items()
     }
     words = [
         word for name, value in options.items() for word in (f"--{name.replace('_', '-')}", value)
@@ -278,21 +281,21 @@ def test_every_setting_reaches_the_protocol(cli, single, several, write, tmp_pat
     systems = ("-s", "A=longest", "-s", "B=sw")
     cli(
         "run",
-        several,
+        multiple_answer,
         *systems,
         *words,
         "--tune",
-        other,
+        training,
         "--train",
-        other,
+        training,
         "--save",
         tmp_path / "a",
     )
-    made = json.loads((tmp_path / "a" / "run.json").read_text(encoding="utf-8"))["runs"][0][
+    protocol = json.loads((tmp_path / "a" / "run.json").read_text(encoding="utf-8"))["runs"][0][
         "protocol"
     ]
-    assert made["settings"] == {**Protocol().to_plain(), **given}
-    assert made["tune"]["name"] == made["train"]["name"] == "other"
+    assert protocol["settings"] == {**Protocol().to_plain(), **settings}
+    assert protocol["tune"]["name"] == protocol["train"]["name"] == "other"
     cli(
         "run",
         single,
@@ -305,11 +308,11 @@ def test_every_setting_reaches_the_protocol(cli, single, several, write, tmp_pat
         "--save",
         tmp_path / "b",
     )
-    made = json.loads((tmp_path / "b" / "run.json").read_text(encoding="utf-8"))["runs"][0][
+    protocol = json.loads((tmp_path / "b" / "run.json").read_text(encoding="utf-8"))["runs"][0][
         "protocol"
     ]
     changed = {"cv": 2, "group": "kind", "drop_overlap": True}
-    assert made["settings"] == {**Protocol().to_plain(), **changed}
+    assert protocol["settings"] == {**Protocol().to_plain(), **changed}
 
 
 ROW_KEYS = {
@@ -367,8 +370,8 @@ def test_json_has_the_documented_keys_for_every_task(cli, tmp_path):
             assert (row["tie_rate"] is None) is (row["ties"] is None)
 
 
-def test_csv_has_a_record_for_each_row_of_each_dataset(cli, single, several):
-    done = cli("run", single, several, "-s", "random", "-s", "longest", "--format", "csv")
+def test_csv_has_a_record_for_each_row_of_each_dataset(cli, single, multiple_answer):
+    done = cli("run", single, multiple_answer, "-s", "random", "-s", "longest", "--format", "csv")
     records = done.records
     assert [(r["dataset"], r["solver"]) for r in records] == [
         *(("single", "random"), ("single", "longest")),
@@ -427,9 +430,9 @@ def test_a_baseline_without_a_row_loses_no_other_row(cli):
 
 
 def test_systems_that_do_not_fit_are_dashes_with_their_reasons(cli):
-    both = ("sample:single-choice", "sample:multi-span")
+    datasets = ("sample:single-choice", "sample:multi-span")
     done = cli(
-        "run", *both, "-s", "sw", "-s", "Spans=span-sw", "-s", "L=longest", "--format", "json"
+        "run", *datasets, "-s", "sw", "-s", "Spans=span-sw", "-s", "L=longest", "--format", "json"
     )
     assert done.code == 0
     single, span = done.json["runs"]
@@ -475,8 +478,8 @@ def test_a_name_with_a_slash_is_explained(cli):
     done.fails(3, "the name in NAME=SYSTEM has none of", source="SW/D=swd")
 
 
-def test_intervals_are_in_the_table_and_explained(cli, many):
-    table = cli("run", many, "-s", "longest", "--intervals", "200").out
+def test_intervals_are_in_the_table_and_explained(cli, forty_questions):
+    table = cli("run", forty_questions, "-s", "longest", "--intervals", "200").out
     assert "longest  32.50 [" in table
     assert "effective sample size of 40 passages" in " ".join(table.split())
 

@@ -44,32 +44,48 @@ def test_scores_come_back_as_what_run_measures(cli, data, tmp_path, name, solver
 
 
 def test_options_for_scores_change_nothing_where_there_are_only_decisions(
-    cli, several, many, files, tmp_path
+    cli, multiple_answer, forty_questions, files, tmp_path
 ):
     out = tmp_path / "decisions.json"
-    cli("predict", several, "-s", "longest", "--format", "multirc", "-o", out)
-    plain = cli("run", several, "-s", out, "--format", "json").row("score-file")
-    for options in (["--threshold", "0.5"], ["--tune", several], ["--tune-metric", "em0"]):
-        done = cli("run", several, "-s", out, *options, "--format", "json")
+    cli("predict", multiple_answer, "-s", "longest", "--format", "multirc", "-o", out)
+    plain = cli("run", multiple_answer, "-s", out, "--format", "json").row("score-file")
+    for options in (["--threshold", "0.5"], ["--tune", multiple_answer], ["--tune-metric", "em0"]):
+        done = cli("run", multiple_answer, "-s", out, *options, "--format", "json")
         assert done.row("score-file") == plain
         assert done.messages("warning", options[0].strip("-").replace("-", "_"))
     done = cli(
-        "run", many, "-s", files["longest"], "--ties", "first", "--seed", "3", "--intervals", "100"
+        "run",
+        forty_questions,
+        "-s",
+        files["longest"],
+        "--ties",
+        "first",
+        "--seed",
+        "3",
+        "--intervals",
+        "100",
     )
     assert done.messages("warning", "longest", "ties")
 
 
-def test_a_file_with_both_is_read_for_what_the_options_need(cli, several, tmp_path):
+def test_a_file_with_both_is_read_for_what_the_options_need(cli, multiple_answer, tmp_path):
     out = tmp_path / "both.jsonl"
-    dataset = load(several)
-    both = predict(dataset, LongestCandidate(decision=Threshold(value=4.5)))
-    write_predictions(out, dataset, both.scores, both.predictions, "jsonl")
-    decided = cli("run", several, "-s", out, "--format", "json").row("score-file")
-    again = cli(
-        "run", several, "-s", f"score-file,path={out}", "--threshold", "4.5", "--format", "json"
+    dataset = load(multiple_answer)
+    with_scores = predict(dataset, LongestCandidate(decision=Threshold(value=4.5)))
+    write_predictions(out, dataset, with_scores.scores, with_scores.predictions, "jsonl")
+    decided = cli("run", multiple_answer, "-s", out, "--format", "json").row("score-file")
+    with_threshold = cli(
+        "run",
+        multiple_answer,
+        "-s",
+        f"score-file,path={out}",
+        "--threshold",
+        "4.5",
+        "--format",
+        "json",
     ).row("score-file")
-    assert decided["metrics"] == again["metrics"]
-    assert (decided["threshold"], again["threshold"]) == (None, 4.5)
+    assert decided["metrics"] == with_threshold["metrics"]
+    assert (decided["threshold"], with_threshold["threshold"]) == (None, 4.5)
 
 
 def test_the_format_of_a_file_is_named_before_it(cli, single, tmp_path):
@@ -214,7 +230,7 @@ def test_submissions_score_what_run_prints(
     text = out.read_text(encoding="utf-8")
     assert get_format(form).recognises(text)
     assert not get_format(form).has_scores(text, str(out))
-    detected, named = (
+    detected, declared = (
         cli("run", shared_data / file, "-s", named_file, *reading, "--format", "json").row(
             "score-file"
         )
@@ -223,7 +239,7 @@ def test_submissions_score_what_run_prints(
     ran = cli("run", shared_data / file, "-s", solver, *options, *reading, "--format", "json").row(
         solver
     )
-    assert detected["metrics"] == named["metrics"] == ran["metrics"]
+    assert detected["metrics"] == declared["metrics"] == ran["metrics"]
     assert detected["selected_share"] == pytest.approx(ran["selected_share"])
 
 
@@ -257,13 +273,15 @@ def test_files_score_what_the_official_scripts_said(
         assert {ours: metrics[ours] for ours in expected} == pytest.approx(expected, abs=1e-9)
 
 
-def test_a_file_is_written_in_another_format(cli, several, single, tmp_path):
+def test_a_file_is_written_in_another_format(cli, multiple_answer, single, tmp_path):
     answers = tmp_path / "llm.csv"
     answers.write_text("id,response\nq1,(A) and (B)\nq2,A\nq3,none\nq4,B\n", encoding="utf-8")
-    rows = cli("predict", several, "-s", answers, "--format", "multirc").json
+    rows = cli("predict", multiple_answer, "-s", answers, "--format", "multirc").json
     assert [row["scores"] for row in rows] == [[1, 1, 0], [1, 0], [0, 0, 0], [0, 1]]
-    cli("predict", several, "-s", answers, "--scores").fails(2, field="--scores", found="answers")
-    cli("predict", several, "-s", answers, "--threshold", "1").fails(2, field="--threshold")
+    cli("predict", multiple_answer, "-s", answers, "--scores").fails(
+        2, field="--scores", found="answers"
+    )
+    cli("predict", multiple_answer, "-s", answers, "--threshold", "1").fails(2, field="--threshold")
     scores = tmp_path / "scores.jsonl"
     cli("predict", single, "-s", "longest", "--scores", "-o", scores)
     assert cli("predict", single, "-s", scores, "--scores").out == scores.read_text(
@@ -281,30 +299,39 @@ def test_answers_that_say_nothing_are_counted_for_the_user(cli, single, tmp_path
     ran = cli("run", single, "-s", f"score-file,path={answers}", "--format", "json")
     assert ran.row("score-file")["metrics"] == done.row("score-file")["metrics"]
     assert ran.messages("warning", "1 of 3 answers could not be parsed")
-    named = cli("run", single, "-s", f"LLM={answers}", "--format", "json")
-    assert named.rows[0]["metrics"] == done.row("score-file")["metrics"]
+    record = cli("run", single, "-s", f"LLM={answers}", "--format", "json")
+    assert record.rows[0]["metrics"] == done.row("score-file")["metrics"]
 
 
 @pytest.fixture
-def files(cli, many, tmp_path):
+def files(cli, forty_questions, tmp_path):
     """Answers of three systems to the same questions."""
     for name in ("longest", "shortest", "random"):
         assert (
             cli(
-                "predict", many, "-s", name, "--ties", "first", "-o", tmp_path / f"{name}.jsonl"
+                "predict",
+                forty_questions,
+                "-s",
+                name,
+                "--ties",
+                "first",
+                "-o",
+                tmp_path / f"{name}.jsonl",
             ).code
             == 0
         )
     return {name: tmp_path / f"{name}.jsonl" for name in ("longest", "shortest", "random")}
 
 
-def test_a_bad_file_does_not_lose_the_others(cli, many, single, files, tmp_path):
-    other = tmp_path / "other.csv"
-    other.write_text("id,answer\nx,A\n", encoding="utf-8")
-    done = cli("run", many, "-s", files["longest"], "-s", other, "--format", "json")
+def test_a_bad_file_does_not_lose_the_others(cli, forty_questions, single, files, tmp_path):
+    bad = tmp_path / "other.csv"
+    bad.write_text("id,answer\nx,A\n", encoding="utf-8")
+    done = cli("run", forty_questions, "-s", files["longest"], "-s", bad, "--format", "json")
     assert done.code == 3
     assert [row["name"] for row in done.rows] == ["longest"]
-    assert done.messages("error", other, "unknown question id")
-    cli("run", many, "-s", other).fails(3, source=str(other))
-    cli("run", many, "-s", "A=longest", "-s", f"A={other}").fails(2, "'A'", field="name")
-    cli("run", many, "-s", tmp_path / "none.csv").fails(3, source=str(tmp_path / "none.csv"))
+    assert done.messages("error", bad, "unknown question id")
+    cli("run", forty_questions, "-s", bad).fails(3, source=str(bad))
+    cli("run", forty_questions, "-s", "A=longest", "-s", f"A={bad}").fails(2, "'A'", field="name")
+    cli("run", forty_questions, "-s", tmp_path / "none.csv").fails(
+        3, source=str(tmp_path / "none.csv")
+    )

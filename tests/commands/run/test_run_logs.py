@@ -97,12 +97,12 @@ def test_logs_are_systems_on_data_from_elsewhere(cli, log, better, tmp_path):
             doc = row["doc"]
             options = [doc[f"mc_answer{j}"].upper() for j in (4, 3, 2, 1)]
             gold = 4 - int(doc["correct_answer_num"])
-            own = {
+            metrics_of = {
                 "id": f"q{i}",
                 "passage": f"{doc['flores_passage']} ",
                 "question": doc["question"],
             }
-            out.write(json.dumps({**own, "candidates": options, "gold": gold}) + "\n")
+            out.write(json.dumps({**metrics_of, "candidates": options, "gold": gold}) + "\n")
     done = cli(
         "run", str(data), "-s", f"A={log}", "-s", f"B={better}", "-s", "random", "--format", "json"
     )
@@ -136,8 +136,8 @@ def test_the_record_of_a_log_runs_again(cli, tmp_path):
     assert first.code == 0, first.err
     names = [row["name"] for row in first.rows]
     assert names == ["samples_made", "samples_made (yes is right)", "all-positive", "all-negative"]
-    again = cli("reproduce", str(tmp_path / "saved"))
-    assert again.code == 0, again.err + again.out
+    reproduced = cli("reproduce", str(tmp_path / "saved"))
+    assert reproduced.code == 0, reproduced.err + reproduced.out
 
 
 def test_a_log_in_an_archive_is_data_alone(cli, log, tmp_path):
@@ -170,14 +170,14 @@ def test_a_format_before_the_file_names_the_second_row(cli, tmp_path):
     log = write_log(
         tmp_path, multirc_rows([[1, 0, 1], [0, 1], [1, 1]], [[1, 1, 0], [0, 0], [1, 0]])
     )
-    own = {
+    metrics_of = {
         row["name"]: row
         for row in cli("run", str(log), "-s", "all-negative", "--format", "json").rows
     }
     done = cli("run", str(log), "-s", f"harness-yes:{log}", "-s", f"B={log}", "--format", "json")
     second = next(row for row in done.rows if "(yes is right)" in row["name"])
-    assert second["metrics"] == own["samples_made (yes is right)"]["metrics"]
-    assert second["signature"] == own["samples_made (yes is right)"]["signature"]
+    assert second["metrics"] == metrics_of["samples_made (yes is right)"]["metrics"]
+    assert second["signature"] == metrics_of["samples_made (yes is right)"]["signature"]
     compared = cli(
         "compare", f"harness-yes:{log}", f"B={log}", "--data", str(log), "--format", "json"
     )
@@ -195,13 +195,13 @@ def test_a_suite_keeps_the_formats(cli, tmp_path):
         cli("run", str(log), "-s", "all-negative", "--format", "suite", "-o", str(suite)).code == 0
     )
     assert "harness-yes:" in suite.read_text(encoding="utf-8")
-    own = {
+    expected = {
         row["name"]: row["metrics"]
         for row in cli("run", str(log), "-s", "longest", "--format", "json").rows
     }
     for _ in range(2):  # computed, and kept
         done = cli("run", str(suite), "--save", str(tmp_path / "kept"), "--format", "json")
         assert done.code == 0, done.err
-        found = {row["name"]: row["metrics"] for row in done.rows}
+        metrics_of = {row["name"]: row["metrics"] for row in done.rows}
         for name in ("samples_made", "samples_made (yes is right)"):
-            assert found[name] == own[name]
+            assert metrics_of[name] == expected[name]

@@ -44,24 +44,28 @@ class NotNumbers(Shortest):
 
 
 @pytest.fixture
-def own(write):
+def own_file(write):
     return write("own.py", GOOD)
 
 
 @pytest.mark.parametrize("task", ["single-choice", "multi-span"])
-def test_one_method_is_enough_for_every_task(cli, own, task):
-    mine = cli("run", f"sample:{task}", "-s", f"{own}:Shortest", "--format", "json").row("Shortest")
+def test_one_method_is_enough_for_every_task(cli, own_file, task):
+    mine = cli("run", f"sample:{task}", "-s", f"{own_file}:Shortest", "--format", "json").row(
+        "Shortest"
+    )
     assert mine["params"] == {}
     if task == "single-choice":
         theirs = cli("run", f"sample:{task}", "-s", "shortest", "--format", "json").row("shortest")
         assert mine["metrics"] == theirs["metrics"]
 
 
-def test_parameters_are_given_and_recorded(cli, own, single):
-    row = cli("run", single, "-s", f"{own}:Weighted,weight=2.5", "--format", "json").row("Weighted")
+def test_parameters_are_given_and_recorded(cli, own_file, single):
+    row = cli("run", single, "-s", f"{own_file}:Weighted,weight=2.5", "--format", "json").row(
+        "Weighted"
+    )
     assert row["params"]["weight"] == 2.5
     assert "weight:2.5" in row["signature"]
-    plain = cli("run", single, "-s", f"{own}:Weighted", "--format", "json").row("Weighted")
+    plain = cli("run", single, "-s", f"{own_file}:Weighted", "--format", "json").row("Weighted")
     assert "weight" not in plain["signature"]
 
 
@@ -77,8 +81,8 @@ def test_parameters_are_given_and_recorded(cli, own, single):
         ("Shortest,weight=2", 2, ["parameter", "Shortest", "'weight'"]),
     ],
 )
-def test_a_broken_solver_is_a_clear_error(cli, own, single, name, code, facts):
-    cli("run", single, "-s", f"{own}:{name}").fails(code, *facts)
+def test_a_broken_solver_is_a_clear_error(cli, own_file, single, name, code, facts):
+    cli("run", single, "-s", f"{own_file}:{name}").fails(code, *facts)
 
 
 def test_a_syntax_error_names_its_line(cli, write, single):

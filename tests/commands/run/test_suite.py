@@ -88,12 +88,12 @@ def test_the_record_is_that_of_run_and_other_commands_read_it(cli, suite, out, t
         *("--baseline", "SW", "--intervals", "100", "--save", tmp_path / "run"),
     )
     assert done.code == 0
-    record, other = (
+    record, run_file = (
         json.loads((folder / "run.json").read_text("utf-8")) for folder in (out, tmp_path / "run")
     )
     assert [run["dataset"]["name"] for run in record["runs"]] == ["one", "several"]
     assert record["runs"][0]["missing"][0]["name"] == "Spans"
-    assert numbers(record)[1] == numbers(other)[0]
+    assert numbers(record)[1] == numbers(run_file)[0]
     assert cli("reproduce", out).code == 0
     compared = cli("compare", f"{out}", "--format", "json")
     assert compared.code == 0
@@ -140,10 +140,10 @@ def test_an_interrupted_suite_keeps_what_is_finished_and_goes_on(
     ]
     assert "all-positive" in done.out
     stop.unlink()
-    again = cli("run", path, "--save", out, "--trust")
-    assert again.code == 0
-    assert lines(again)[-1].endswith(" (10 of 10 cells, 4 reused)")
-    assert again.out == cli("run", path, "--save", out.with_name("whole"), "--trust").out
+    resumed = cli("run", path, "--save", out, "--trust")
+    assert resumed.code == 0
+    assert lines(resumed)[-1].endswith(" (10 of 10 cells, 4 reused)")
+    assert resumed.out == cli("run", path, "--save", out.with_name("whole"), "--trust").out
 
 
 def test_an_unreadable_dataset_loses_only_its_own_cells(cli, write, out):

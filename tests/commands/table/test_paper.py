@@ -57,7 +57,7 @@ KINDS = (
 )
 
 
-def questions(name, n=36, *, several=False, seed=0):
+def questions(name, n=36, *, multiple=False, seed=0):
     """Questions about passages of random words; the longest option is often right."""
     draw = random.Random(f"{name}{seed}")
     rows = []
@@ -71,7 +71,7 @@ def questions(name, n=36, *, several=False, seed=0):
                 "passage": f"{i // 2} " + " ".join(draw.choices(WORDS, k=30)) + ".",
                 "question": f"What about the {draw.choice(WORDS)}?",
                 "candidates": options,
-                "gold": sorted({right, draw.randrange(4)}) if several else right,
+                "gold": sorted({right, draw.randrange(4)}) if multiple else right,
                 "meta": {
                     "level": "middle" if i % 3 else "high",
                     "author": f"a{i // 8}",
@@ -117,13 +117,13 @@ def table_markdown(table, *args):
 
 def cell(table, row, column):
     """The cell of a row's name and a column's dataset, metric or group."""
-    (found,) = (r for r in table.rows if r.name == row)
+    (matching_row,) = (r for r in table.rows if r.name == row)
     (j,) = (
         j
         for j, c in enumerate(table.columns)
         if f"{c.dataset}:{c.group or c.metric.name}" == column
     )
-    return found.cells[j]
+    return matching_row.cells[j]
 
 
 # --------------------------------------------------------------------------------------------------
@@ -147,9 +147,9 @@ def test_intervals_and_a_baseline_are_made_on_request(save):
 
 def test_what_is_left_out_changes_no_mark(save):
     table = paper(save("a", measured(questions("barn"), SYSTEMS, "sw+d", by="level")), by="level")
-    part = table.select(rows="shortest,longest", columns="barn:middle")
-    assert [row.name for row in part.rows] == ["shortest", "longest"]
-    assert [cell(part, name, "barn:middle") for name in ("shortest", "longest")] == [
+    two_rows = table.select(rows="shortest,longest", columns="barn:middle")
+    assert [row.name for row in two_rows.rows] == ["shortest", "longest"]
+    assert [cell(two_rows, name, "barn:middle") for name in ("shortest", "longest")] == [
         cell(table, name, "barn:middle") for name in ("shortest", "longest")
     ]
     family = [
@@ -161,9 +161,9 @@ def test_what_is_left_out_changes_no_mark(save):
     assert p < max(q for q in family if q is not None)
     best = next(row.name for row in table.rows if row.cells[0].is_best)
     others = ",".join(row.name for row in table.rows if row.name != best)
-    without = table.select(rows=others)
-    assert not any(row.cells[0].is_best for row in without.rows)
-    assert any("no number is bold" in note for note in without.notes)
+    remaining = table.select(rows=others)
+    assert not any(row.cells[0].is_best for row in remaining.rows)
+    assert any("no number is bold" in note for note in remaining.notes)
 
 
 def test_given_numbers_of_several_records_are_all_shown_each_in_its_own_groups(save, tmp_path):
@@ -171,25 +171,29 @@ def test_given_numbers_of_several_records_are_all_shown_each_in_its_own_groups(s
     answers = tmp_path / "people.jsonl"
     lines = [{"id": q.id, "answer": min(q.gold)} for q in dataset[:20]]
     answers.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-    one = evaluate(dataset, {"sw+d": "sw+d", "Human": 95.5}, by="author")
-    other = evaluate(dataset, {"sw+d": "sw+d", "People": f"{answers},sample=20"}, by="level")
-    table = paper(save("a", one), save("b", other), by="level")
-    given = {row.name: [of.value for of in row.cells] for row in table.rows if row.is_given}
-    assert given == {"Human": [0.955, None, None], "People": [1.0, 1.0, 1.0]}
-    renamed = replace(one, group_by="level", groupings=other.groupings)
-    with_both = paper(save("b", other), save("c", renamed), by="level")
-    assert [of.sample for row in with_both.rows if row.name == "People" for of in row.cells] == [
+    by_author = evaluate(dataset, {"sw+d": "sw+d", "Human": 95.5}, by="author")
+    by_level = evaluate(dataset, {"sw+d": "sw+d", "People": f"{answers},sample=20"}, by="level")
+    table = paper(save("a", by_author), save("b", by_level), by="level")
+    given_values = {
+        row.name: [cell_.value for cell_ in row.cells] for row in table.rows if row.is_given
+    }
+    assert given_values == {"Human": [0.955, None, None], "People": [1.0, 1.0, 1.0]}
+    renamed = replace(by_author, group_by="level", groupings=by_level.groupings)
+    with_both = paper(save("b", by_level), save("c", renamed), by="level")
+    assert [
+        cell_.sample for row in with_both.rows if row.name == "People" for cell_ in row.cells
+    ] == [
         20,
         7,
         13,
     ]
     # Groups of another key with the same names are not those of the column.
-    masks = other.groupings["level"]
-    authors = replace(other, group_by="author", groupings={"author": masks})
+    masks = by_level.groupings["level"]
+    authors = replace(by_level, group_by="author", groupings={"author": masks})
     table = paper(
         save("d", authors), save("e", evaluate(dataset, ["longest"], by="level")), by="level"
     )
-    assert [of.sample for row in table.rows if row.name == "People" for of in row.cells] == [
+    assert [cell_.sample for row in table.rows if row.name == "People" for cell_ in row.cells] == [
         20,
         None,
         None,
@@ -198,14 +202,16 @@ def test_given_numbers_of_several_records_are_all_shown_each_in_its_own_groups(s
 
 def test_choices_are_in_the_given_order_and_blocks_stay_together(save):
     run = measured(questions("barn"), ["longest", "surface-lr", "sw+d,window=30", "sw+d"], cv=2)
-    other = measured(questions("lamp"), ["longest", "sw+d"])
-    table = paper(save("a", run, other))
+    lamp = measured(questions("lamp"), ["longest", "sw+d"])
+    table = paper(save("a", run, lamp))
     assert [row.block for row in table.rows] == [Block.UNTRAINED] * 3 + [Block.TRAINED]
-    part = table.select(rows="surface-lr,sw+d,window=30,longest", columns="lamp,barn")
-    assert [row.name for row in part.rows] == ["sw+d,window=30", "longest", "surface-lr"]
-    assert [column.dataset for column in part.columns] == ["lamp", "barn"]
-    assert cell(part, "longest", "lamp:accuracy") == cell(table, "longest", "lamp:accuracy")
-    assert part.missing == ["no result of sw+d,window=30, surface-lr on lamp: not in the record"]
+    selection = table.select(rows="surface-lr,sw+d,window=30,longest", columns="lamp,barn")
+    assert [row.name for row in selection.rows] == ["sw+d,window=30", "longest", "surface-lr"]
+    assert [column.dataset for column in selection.columns] == ["lamp", "barn"]
+    assert cell(selection, "longest", "lamp:accuracy") == cell(table, "longest", "lamp:accuracy")
+    assert selection.missing == [
+        "no result of sw+d,window=30, surface-lr on lamp: not in the record"
+    ]
     with raises(UsageError, field="row", found="lexical"):
         table.select(rows="longest,lexical")
     with raises(UsageError, field="column", found="bran"):
@@ -215,7 +221,7 @@ def test_choices_are_in_the_given_order_and_blocks_stay_together(save):
 def test_the_best_is_neither_an_expectation_nor_tuned_on_the_same_data_nor_published(save):
     run = measured(questions("barn"), ["random", "longest", "shortest", "sw+d"])
     worst = min(run.rows[1:], key=lambda row: row.metrics()["accuracy"])
-    perfect = {name: np.ones_like(of) for name, of in worst.outcomes.statistics.items()}
+    perfect = {name: np.ones_like(values) for name, values in worst.outcomes.statistics.items()}
     best = replace(worst.outcomes, statistics=perfect)
     tops = (
         *run.rows,
@@ -231,7 +237,8 @@ def test_the_best_is_neither_an_expectation_nor_tuned_on_the_same_data_nor_publi
     }
     table = paper(save("a", replace(run, rows=tops), published=[figure]), published=True)
     compared = [row.metrics()["accuracy"] for row in run.rows[1:]]
-    assert {row.name for row in table.rows if row.cells[0].is_best} == {
+    marked = {row.name for row in table.rows if row.cells[0].is_best}
+    assert marked == {
         row.name for row in run.rows[1:] if row.metrics()["accuracy"] == max(compared)
     }
     assert table.rows[-1].block is Block.PUBLISHED
@@ -255,19 +262,19 @@ def test_equal_printed_numbers_are_both_bold(save):
 
 
 @pytest.mark.parametrize("system", ["{file}", "score-file,path={file}"])
-@pytest.mark.parametrize("several", [False, True])
+@pytest.mark.parametrize("multiple", [False, True])
 @pytest.mark.parametrize("samples", [1, 2])
 @pytest.mark.parametrize("nothing", ["who knows", None])
 def test_answers_that_say_nothing_mark_only_their_own_groups(
-    save, tmp_path, system, several, samples, nothing
+    save, tmp_path, system, multiple, samples, nothing
 ):
-    if several and samples > 1 and "path=" in system:
+    if multiple and samples > 1 and "path=" in system:
         pytest.skip("scores of options cannot be several selections")
-    dataset = questions("barn", several=several)
+    dataset = questions("barn", multiple=multiple)
     file = tmp_path / "llm.jsonl"
     rows = []
     for question in dataset:
-        answers = [["A", "B"] if several else "A"] * samples
+        answers = [["A", "B"] if multiple else "A"] * samples
         if question.id == "barn0":
             answers[0] = nothing
         rows += [{"id": question.id, "answer": answer} for answer in answers]
@@ -277,7 +284,7 @@ def test_answers_that_say_nothing_mark_only_their_own_groups(
     marked = {
         column.group: "‡" in marks(table.rows[0].cells[j]) for j, column in enumerate(table.columns)
     }
-    is_unknown = samples > 1 and (several or "path=" in system)
+    is_unknown = samples > 1 and (multiple or "path=" in system)
     assert marked == {None: True, "high": True, "middle": is_unknown}
     assert "36 answers" in caption(table, None, "none").replace("72", "36")
 
@@ -295,7 +302,9 @@ def test_records_of_one_dataset_are_joined_and_tested_together(save):
     table = paper(first, second)
     assert [row.name for row in table.rows] == ["sw+d", "longest", "shortest"]
     together = measured(dataset, ["sw+d", "longest", "shortest"], "sw+d")
-    assert [row.cells[0].test for row in table.rows] == [of.test for of in together.measure()]
+    assert [row.cells[0].test for row in table.rows] == [
+        difference.test for difference in together.measure()
+    ]
 
 
 def test_other_numbers_of_one_name_are_an_error_that_names_both_files(save):
@@ -361,16 +370,16 @@ def test_metrics_are_those_that_papers_report_or_the_chosen_ones(save):
     file = save(
         "a",
         evaluate(questions("barn"), ["longest"]),
-        evaluate(questions("lamp", several=True), ["longest"]),
+        evaluate(questions("lamp", multiple=True), ["longest"]),
     )
     names = [(c.dataset, c.metric.name) for c in paper(file).columns]
     assert names == [("barn", "accuracy"), ("lamp", "f1_m"), ("lamp", "f1_a"), ("lamp", "em0")]
-    chosen = paper(file, metrics=["em1", "f1_a"])
-    assert [(c.dataset, c.metric.name) for c in chosen.columns] == [
+    two_metrics = paper(file, metrics=["em1", "f1_a"])
+    assert [(c.dataset, c.metric.name) for c in two_metrics.columns] == [
         ("lamp", "em1"),
         ("lamp", "f1_a"),
     ]
-    assert any("barn is left out" in note for note in chosen.notes)
+    assert any("barn is left out" in note for note in two_metrics.notes)
     with raises(UsageError, field="--metrics", found="quoref_f1"):
         paper(file, metrics=["quoref_f1"])
     with raises(UsageError, field="metric", found="f1a"):
@@ -378,7 +387,7 @@ def test_metrics_are_those_that_papers_report_or_the_chosen_ones(save):
 
 
 def test_the_primary_metric_of_the_run_is_tested(save):
-    run = measured(questions("lamp", several=True), ["longest", "sw+d"], "sw+d", metrics=("em1",))
+    run = measured(questions("lamp", multiple=True), ["longest", "sw+d"], "sw+d", metrics=("em1",))
     table = paper(save("a", run))
     assert [c.metric.name for c in table.columns if c.is_tested] == ["em1"]
     assert cell(table, "longest", "lamp:em1").test.p_value is not None
@@ -403,12 +412,12 @@ def test_small_groups_are_in_parentheses_and_have_no_best(save):
     assert re.search(r"longest +\S+ +\(\S+\) +\(\S+\)", table_text(table))
 
 
-def test_new_names(save):
+def test_rows_datasets_groups_and_metrics_can_be_renamed(save):
     name = "sw+d,window=30"
     run = measured(questions("barn"), {"longest": "longest", name: name}, by="level")
-    other = evaluate(questions("lamp"), {"SW": "sw+d", "longest": "longest"})
+    renamed = evaluate(questions("lamp"), {"SW": "sw+d", "longest": "longest"})
     rename = ["sw+d,window=30=SW", "barn=B", "high=H", "accuracy=Right", "longest=Long"]
-    table = paper(save("a", run, other), by="level", rename=rename)
+    table = paper(save("a", run, renamed), by="level", rename=rename)
     assert [row.name for row in table.rows] == ["Long", "SW"]
     assert {c.dataset for c in table.columns} == {"B", "lamp"}
     assert {c.group_label for c in table.columns} == {None, "H", "middle"}
@@ -426,7 +435,7 @@ def test_new_names(save):
         ("barn=lamp", {"field": "--rename", "found": "lamp"}),
     ],
 )
-def test_wrong_new_names(save, rename, fields):
+def test_wrong_new_names_are_refused(save, rename, fields):
     file = save(
         "a",
         evaluate(questions("barn"), ["longest", "sw+d"]),
@@ -483,8 +492,8 @@ def test_published_figures_are_in_the_columns_that_they_are_about(save):
     assert r"SW \citep{lai2017} & " in table_latex(table)
     assert "SW (Lai et al., 2017)" in table_markdown(table)
     assert not [row for row in paper(file).rows if row.block is Block.PUBLISHED]
-    none = paper(save("b", run), published=True)
-    assert any("no published figures" in note for note in none.notes)
+    unmatched = paper(save("b", run), published=True)
+    assert any("no published figures" in note for note in unmatched.notes)
 
 
 @pytest.mark.parametrize(
@@ -516,70 +525,72 @@ def test_malformed_settings_are_errors_with_their_place(save, changed, fields):
 
 
 @pytest.fixture(scope="module")
-def wide(tmp_path_factory):
+def wide_table(tmp_path_factory):
     """Nine systems on six datasets, one of them with three metrics, with intervals, marks and
     two blocks.
     """
     folder = tmp_path_factory.mktemp("wide")
     datasets = [questions(name) for name in ("MC160", "MC500", "RACE", "DREAM", "MCScript")]
-    datasets.append(questions("MultiRC", several=True))
+    datasets.append(questions("MultiRC", multiple=True))
     runs = [measured(dataset, [*SYSTEMS, "surface-lr"], "sw+d", cv=2) for dataset in datasets]
     (folder / "run.json").write_text(json.dumps(run_record(runs)), encoding="utf-8")
     return paper(folder)
 
 
-def test_markdown_has_bold_numbers_only(wide):
-    text = table_markdown(wide)
+def test_markdown_has_bold_numbers_only(wide_table):
+    text = table_markdown(wide_table)
     _, _, header, rule, first, *_ = text.splitlines()
-    assert header.count("|") == rule.count("|") == first.count("|") == 2 + len(wide.columns)
+    assert header.count("|") == rule.count("|") == first.count("|") == 2 + len(wide_table.columns)
     assert first.startswith("| *Learns nothing from gold answers* |")
     bold = re.findall(r"\*\*(.*?)\*\*", text)[1:]  # the first is the title
-    assert len(bold) == sum(c.is_best for c in wide.cells)
+    assert len(bold) == sum(c.is_best for c in wide_table.cells)
     assert all(re.fullmatch(r"\d+\.\d", number) for number in bold)
     assert r"\*" in text
 
 
-def test_csv_has_a_record_for_each_cell_in_full_precision(wide):
-    records = list(csv.DictReader(io.StringIO(table_csv(wide))))
-    assert len(records) == len(wide.rows) * len(wide.columns)
-    own = cell(wide, "longest", "RACE:accuracy")
+def test_csv_has_a_record_for_each_cell_in_full_precision(wide_table):
+    records = list(csv.DictReader(io.StringIO(table_csv(wide_table))))
+    assert len(records) == len(wide_table.rows) * len(wide_table.columns)
+    longest = cell(wide_table, "longest", "RACE:accuracy")
     (record,) = (r for r in records if (r["system"], r["dataset"]) == ("longest", "RACE"))
     assert [float(record[key]) for key in ("value", "low", "high", "p")] == [
-        own.value,
-        *own.interval,
-        own.test.p_value,
+        longest.value,
+        *longest.interval,
+        longest.test.p_value,
     ]
-    assert record["significant"] == str(own.test.is_significant)
+    assert record["significant"] == str(longest.test.is_significant)
     assert record["baseline"] == "sw+d"
 
 
 def test_html_is_one_table_that_escapes(save, outline):
     run = measured(questions("<b>&"), {"<i>": "longest", "x": "shortest"})
     html = render(as_table(paper(save("a", run))), "html")
-    found = outline(html)
+    page_outline = outline(html)
     assert [
-        name for name, _ in found.elements if name in ("table", "style", "script", "i", "b")
+        name for name, _ in page_outline.elements if name in ("table", "style", "script", "i", "b")
     ] == ["table"]
-    assert "<i>" in found.text
+    assert "<i>" in page_outline.text
 
 
-def test_captions_have_neither_hashes_nor_files(wide):
-    text = caption(wide, None, "lines", stacked=True)
+def test_captions_have_neither_hashes_nor_files(wide_table):
+    text = caption(wide_table, None, "lines", stacked=True)
     assert text.startswith(
         "Results (%) on the development sets of MC160, MC500, RACE, DREAM, MCScript and MultiRC."
     )
     assert not re.search(r"[0-9a-f]{8}|\.json|\|", text)
     assert "Holm-adjusted over all measured systems of a column" in text
     assert "Other metrics are not tested" in text
-    assert caption(wide, "Our floor", "none").startswith("Our floor. Bold: ")
-    one = wide.select(columns="RACE")
-    assert caption(one, None, "none").startswith("Accuracy (%) on the development set of RACE.")
+    assert caption(wide_table, "Our floor", "none").startswith("Our floor. Bold: ")
+    one_column = wide_table.select(columns="RACE")
+    assert caption(one_column, None, "none").startswith(
+        "Accuracy (%) on the development set of RACE."
+    )
 
 
-def test_plus_minus_is_the_longer_side(wide):
-    assert 0 < uneven_intervals(wide) < len(list(wide.cells))
-    assert " ± " in table_text(wide, intervals="pm")
-    assert r"$\pm$" in table_latex(wide, intervals="pm")
+def test_plus_minus_is_the_longer_side(wide_table):
+    assert 0 < uneven_intervals(wide_table) < len(list(wide_table.cells))
+    assert " ± " in table_text(wide_table, intervals="pm")
+    assert r"$\pm$" in table_latex(wide_table, intervals="pm")
 
 
 def test_latex_takes_any_name(save):
@@ -607,31 +618,41 @@ def tabulars(latex):
     ]
 
 
-def test_latex_is_as_wide_as_asked(wide):
-    assert r"\begin{table*}" in table_latex(wide)
-    small = wide.select(columns="MC160,MC500")
+def test_latex_is_as_wide_as_asked(wide_table):
+    assert r"\begin{table*}" in table_latex(wide_table)
+    small = wide_table.select(columns="MC160,MC500")
     assert r"\begin{table}" in table_latex(small)
     assert r"\begin{table*}" in table_latex(small, width="text")
-    narrow = table_latex(wide, width="column")
+    narrow = table_latex(wide_table, width="column")
     assert r"\begin{table}" in narrow
-    assert tabulars(narrow) == [(3, len(wide.rows)), (2, len(wide.rows)), (3, len(wide.rows))]
+    assert tabulars(narrow) == [
+        (3, len(wide_table.rows)),
+        (2, len(wide_table.rows)),
+        (3, len(wide_table.rows)),
+    ]
 
 
-def test_a_table_with_many_columns_has_panels_that_keep_datasets_together(wide):
-    n = len(wide.columns)
+def test_a_table_with_many_columns_has_panels_that_keep_datasets_together(wide_table):
+    n = len(wide_table.columns)
     wider = replace(
-        wide,
-        columns=(*wide.columns, *(replace(c, dataset=f"{c.dataset} 2") for c in wide.columns)),
-        datasets=(*wide.datasets, *(replace(d, label=f"{d.label} 2") for d in wide.datasets)),
-        rows=tuple(replace(row, cells=row.cells * 2) for row in wide.rows),
+        wide_table,
+        columns=(
+            *wide_table.columns,
+            *(replace(c, dataset=f"{c.dataset} 2") for c in wide_table.columns),
+        ),
+        datasets=(
+            *wide_table.datasets,
+            *(replace(d, label=f"{d.label} 2") for d in wide_table.datasets),
+        ),
+        rows=tuple(replace(row, cells=row.cells * 2) for row in wide_table.rows),
     )
-    assert tabulars(table_latex(wider)) == [(n, len(wide.rows))] * 2
+    assert tabulars(table_latex(wider)) == [(n, len(wide_table.rows))] * 2
     assert [columns for columns, _ in tabulars(table_latex(wider, intervals="pm"))] == [5, 5, 3, 3]
 
 
-def test_a_long_table_has_several_floats_with_one_number(wide):
-    rows = tuple(replace(row, name=f"{row.name} {i}") for i in range(9) for row in wide.rows)
-    text = table_latex(replace(wide, rows=rows), intervals="none")
+def test_a_long_table_has_several_floats_with_one_number(wide_table):
+    rows = tuple(replace(row, name=f"{row.name} {i}") for i in range(9) for row in wide_table.rows)
+    text = table_latex(replace(wide_table, rows=rows), intervals="none")
     assert sum(n for _, n in tabulars(text)) == len(rows)
     assert max(n for _, n in tabulars(text)) <= 40
     n_floats = text.count(r"\begin{table*}")
@@ -642,8 +663,8 @@ def test_a_long_table_has_several_floats_with_one_number(wide):
 
 def test_groups_are_rows_with_the_cells_and_marks_of_the_columns(save, outline):
     run = measured(questions("barn"), ["random", "longest", "sw+d"], "sw+d", by="level")
-    other = measured(questions("lamp"), ["longest", "surface-lr"], "longest", by="level", cv=2)
-    table = paper(save("a", run), save("b", other), by="level", baseline="longest")
+    lamp = measured(questions("lamp"), ["longest", "surface-lr"], "longest", by="level", cv=2)
+    table = paper(save("a", run), save("b", lamp), by="level", baseline="longest")
     turned = replace(table, layout="groups")
     systems, groups = as_table(table), as_table(turned)
     assert [column.name for column in groups.columns] == [
@@ -651,7 +672,10 @@ def test_groups_are_rows_with_the_cells_and_marks_of_the_columns(save, outline):
         "n",
         *(r.name for r in table.rows),
     ]
-    assert [(of.heading, [row[:2] for row in of.rows]) for of in groups.row_groups] == [
+    sizes = [
+        (row_group.heading, [row[:2] for row in row_group.rows]) for row_group in groups.row_groups
+    ]
+    assert sizes == [
         ("barn", [["all", 36], ["high", 12], ["middle", 24]]),
         ("lamp", [["all", 36], ["high", 12], ["middle", 24]]),
     ]
@@ -665,7 +689,7 @@ def test_groups_are_rows_with_the_cells_and_marks_of_the_columns(save, outline):
     assert "the best result of a row" in text
     assert "all measured systems of a row" in text
     assert "column" not in text
-    best = max(by_group[1][3:5], key=lambda found: found.value)
+    best = max(by_group[1][3:5], key=lambda group_cell: group_cell.value)
     assert f"**{100 * best.value:.1f}**" in table_markdown(turned).splitlines()[6]
     assert re.search(r"^high +12 ", table_text(turned, intervals="none"), re.MULTILINE)
     latex = table_latex(turned, intervals="none")
@@ -743,20 +767,22 @@ def compiled(head, body, folder):
 @pytest.mark.ci
 @pytest.mark.parametrize("head", [ACL, NEURIPS], ids=["acl", "neurips"])
 @pytest.mark.parametrize("style", ["lines", "pm", "none"])
-def test_tables_compile_and_fit(wide, typed, head, style, tmp_path):
-    assert len(wide.rows) >= 8
+def test_tables_compile_and_fit(wide_table, typed, head, style, tmp_path):
+    assert len(wide_table.rows) >= 8
     long = replace(
-        wide,
-        rows=tuple(replace(row, name=f"{row.name} {i}") for i in range(6) for row in wide.rows),
+        wide_table,
+        rows=tuple(
+            replace(row, name=f"{row.name} {i}") for i in range(6) for row in wide_table.rows
+        ),
     )
-    made = [
-        table_latex(wide, intervals=style),
-        table_latex(wide.select(columns="RACE,DREAM"), intervals=style, label="tab:narrow"),
-        table_latex(wide, intervals=style, label="tab:panels", width="column"),
+    warnings = [
+        table_latex(wide_table, intervals=style),
+        table_latex(wide_table.select(columns="RACE,DREAM"), intervals=style, label="tab:narrow"),
+        table_latex(wide_table, intervals=style, label="tab:panels", width="column"),
         table_latex(long, intervals=style, label="tab:long"),
         table_latex(typed, intervals=style, label="tab:types"),
     ]
-    log = compiled(head, "".join(made) + "Text.", tmp_path)
+    log = compiled(head, "".join(warnings) + "Text.", tmp_path)
     assert "Overfull" not in log
     assert "Float too large" not in log
     assert (tmp_path / "paper.pdf").stat().st_size > 10_000
@@ -766,8 +792,8 @@ def test_tables_compile_and_fit(wide, typed, head, style, tmp_path):
 # Methods and figure
 
 
-def test_the_paragraph_says_what_was_done_and_cites_it(wide):
-    paragraph, bibtex = methods_text(wide)
+def test_the_paragraph_says_what_was_done_and_cites_it(wide_table):
+    paragraph, bibtex = methods_text(wide_table)
     for fact in (
         "MC160 (split dev) has 36 questions about 36 passages.",
         r"sw+d, word-distance and accuracy~\citep{richardson2013}",
@@ -789,8 +815,8 @@ def test_the_paragraph_says_what_was_done_and_cites_it(wide):
     assert "lai2017" not in cited  # these data only have the name RACE
     assert cited == set(re.findall(r"^@\w+\{([^,]+),", bibtex, re.MULTILINE))
     assert cited <= set(references())
-    plain, same = methods_text(wide, "table")
-    assert same == bibtex
+    plain, repeated = methods_text(wide_table, "table")
+    assert repeated == bibtex
     assert "(Richardson et al., 2013)" in plain
     assert "\\" not in plain
 
@@ -819,8 +845,8 @@ def test_methods_name_what_a_prior_learned(settings, expected, save, tmp_path):
 
 
 def test_what_was_tuned_on_the_reported_data_is_marked(save):
-    data = questions("lamp", several=True)
-    train = questions("fence", several=True, seed=1)
+    data = questions("lamp", multiple=True)
+    train = questions("fence", multiple=True, seed=1)
     run = evaluate(data, ["longest", "surface-lr"], train=train, tune=data)
     settings = settings_table(paper(save("a", run)))
     assert settings["Trained"]["surface-lr"].value == "on fence"
@@ -832,7 +858,7 @@ def test_what_was_tuned_on_the_reported_data_is_marked(save):
 
 
 def test_a_fixed_threshold_is_a_setting(save):
-    run = evaluate(questions("lamp", several=True), ["random", "longest", "sw+d"], threshold=0.5)
+    run = evaluate(questions("lamp", multiple=True), ["random", "longest", "sw+d"], threshold=0.5)
     settings = settings_table(paper(save("a", run)))
     assert settings["Settings"]["longest"].value == "score > 0.5"
     assert settings["Tuned"]["longest"].value is None
@@ -840,7 +866,7 @@ def test_a_fixed_threshold_is_a_setting(save):
 
 
 def test_control_characters_in_names_are_visible_escapes(save):
-    run = evaluate(questions("lamp", several=True), ["longest", "sw+d"])
+    run = evaluate(questions("lamp", multiple=True), ["longest", "sw+d"])
     table = paper(save("a", run), rename=["longest=be\x07ll\n"])
     for text in (
         table_latex(table, "ti\x1btle"),
@@ -852,8 +878,8 @@ def test_control_characters_in_names_are_visible_escapes(save):
         assert text.replace("\n", " ").isprintable()
 
 
-def test_bounds_have_no_more_digits_than_numbers(wide):
-    table = replace(wide, decimals=0)
+def test_bounds_have_no_more_digits_than_numbers(wide_table):
+    table = replace(wide_table, decimals=0)
     for style in ("lines", "pm"):
         for text in (
             table_text(table, "T", style),
@@ -862,20 +888,20 @@ def test_bounds_have_no_more_digits_than_numbers(wide):
             assert set(re.findall(r"\d*\.\d+", text)) <= {"0.05"}  # of the note on tests
 
 
-def test_plain_text_has_no_note_on_bold_numbers(wide):
-    assert any(cell.is_best for cell in wide.cells)
-    assert "Bold" in table_markdown(wide)
-    assert "Bold" not in table_text(wide)
+def test_plain_text_has_no_note_on_bold_numbers(wide_table):
+    assert any(cell.is_best for cell in wide_table.cells)
+    assert "Bold" in table_markdown(wide_table)
+    assert "Bold" not in table_text(wide_table)
 
 
 @pytest.mark.ci
-def test_the_paragraph_compiles(wide, tmp_path):
-    compiled(ACL, methods_text(wide)[0], tmp_path)
+def test_the_paragraph_compiles(wide_table, tmp_path):
+    compiled(ACL, methods_text(wide_table)[0], tmp_path)
 
 
-def test_a_forest_plot_has_a_panel_for_each_dataset_and_no_colours(wide):
+def test_a_forest_plot_has_a_panel_for_each_dataset_and_no_colours(wide_table):
     pytest.importorskip("matplotlib")
-    figure = forest_figure(wide)
+    figure = forest_figure(wide_table)
     assert figure.get_figwidth() == pytest.approx(3.03)
     assert [axes.get_title(loc="left") for axes in figure.axes] == [
         f"{name} (%)" for name in ("MC160", "MC500", "RACE", "DREAM", "MCScript", "MultiRC: F1a")
@@ -883,23 +909,23 @@ def test_a_forest_plot_has_a_panel_for_each_dataset_and_no_colours(wide):
     first = figure.axes[0]
     names = [label.get_text() for label in first.get_yticklabels()]
     assert [name.removesuffix(" *") for name in names] == [
-        r.name for r in wide.rows if r.cells[0].value is not None
+        r.name for r in wide_table.rows if r.cells[0].value is not None
     ]
-    marked = {r.name for r in wide.rows if r.cells[0].test.is_significant}
+    marked = {r.name for r in wide_table.rows if r.cells[0].test.is_significant}
     assert {name.removesuffix(" *") for name in names if name.endswith(" *")} == marked
     points = [line for line in first.lines if line.get_marker() != "None"]
     assert {line.get_marker() for line in points} == {"o", "s"}
-    assert [line.get_xdata()[0] for line in points] == pytest.approx(
-        [100 * r.cells[0].value for r in wide.rows if r.cells[0].value is not None]
-    )
+    values = [row.cells[0].value for row in wide_table.rows]
+    percents = [100 * value for value in values if value is not None]
+    assert [line.get_xdata()[0] for line in points] == pytest.approx(percents)
     colours = {str(line.get_color()) for axes in figure.axes for line in axes.lines}
     assert colours <= {"black", "0.6"}
 
 
-def test_a_forest_needs_numbers(wide):
+def test_a_forest_needs_numbers(wide_table):
     pytest.importorskip("matplotlib")
     with raises(UsageError, field="table"):
-        forest_figure(replace(wide, rows=()))
+        forest_figure(replace(wide_table, rows=()))
 
 
 def test_metrics_of_papers_are_known():

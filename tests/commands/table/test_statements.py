@@ -45,32 +45,32 @@ def make_runs(rng, folder):
     baseline = rng.choice(["A", ["A"], ["B", "A"]])
     for data in rng.sample(DATA, rng.randint(1, 3)):
         dataset = load(data)
-        chosen = dict(zip(("A", "B", "C"), rng.sample(SYSTEMS, 3), strict=True))
+        systems = dict(zip(("A", "B", "C"), rng.sample(SYSTEMS, 3), strict=True))
         if dataset.task.has_choices and rng.random() < 0.7:
             rows = [(q.id, rng.choice(["A", "B", "?", "The answer is not A"])) for q in dataset]
             (folder / f"{len(evaluations)}.csv").write_text(
                 "id,answer\n" + "".join(f"{i},{a}\n" for i, a in rows), encoding="utf-8"
             )
-            chosen["File"] = str(folder / f"{len(evaluations)}.csv")
+            systems["File"] = str(folder / f"{len(evaluations)}.csv")
         if dataset.task is Task.SINGLE_CHOICE:
-            chosen["Runs"] = []
+            systems["Runs"] = []
             for k in range(rng.randint(2, 4)):
                 rows = [(q.id, rng.choice("ABC")) for q in dataset]
                 path = folder / f"run{k}.csv"
                 path.write_text(
                     "id,answer\n" + "".join(f"{i},{a}\n" for i, a in rows), encoding="utf-8"
                 )
-                chosen["Runs"].append(str(path))
+                systems["Runs"].append(str(path))
             path = folder / "sample.csv"
             path.write_text(
                 "id,answer\n" + "".join(f"{q.id},A\n" for q in dataset[:15]), encoding="utf-8"
             )
-            chosen |= {"Human": f"{path},sample=15", "Said": 95.5} if rng.random() < 0.7 else {}
+            systems |= {"Human": f"{path},sample=15", "Said": 95.5} if rng.random() < 0.7 else {}
         settings = {"cv": rng.choice([2, 3])}
         settings |= {"ties": rng.choice([*TIES])} if rng.random() < 0.5 else {}
         settings |= {"intervals": rng.choice([20, 30])} if rng.random() < 0.7 else {}
         settings |= {"baseline": baseline} if rng.random() < 0.7 else {}
-        evaluations.append(evaluate(dataset, chosen, seed=rng.randint(0, 9), **settings))
+        evaluations.append(evaluate(dataset, systems, seed=rng.randint(0, 9), **settings))
     (folder / "run.json").write_text(json.dumps(run_record(evaluations)), encoding="utf-8")
     return folder / "run.json"
 
@@ -87,13 +87,13 @@ def check(statement, runs):
             ]
         elif statement.startswith("if several candidates"):
             policy = next(policy for policy, words in TIES.items() if words in statement)
-            named = re.search(r"\((.*)\)$", statement)
+            bracket = re.search(r"\((.*)\)$", statement)
             expected = {name for name, row in rows.items() if row["ties"] == policy}
             assert expected
             others = {row["ties"] for row in rows.values()} - {None, policy}
-            assert bool(named) == bool(others)
-            if named:
-                assert set(re.split(r", | and ", named[1])) == expected
+            assert bool(bracket) == bool(others)
+            if bracket:
+                assert set(re.split(r", | and ", bracket[1])) == expected
         elif match := re.match(r"the result of (.+) is an expectation", statement):
             assert rows[match[1]]["expected"]
         elif statement.startswith("folds keep"):
@@ -106,24 +106,27 @@ def check(statement, runs):
         elif match := re.match(
             r"the intervals of .+ are (\d+)% percentile .* from ([\d,]+) .*seed (\d+)", statement
         ):
-            made = run["resampling"]
+            resampling = run["resampling"]
             assert [int(match[1]), int(match[2]), int(match[3])] == [
-                100 * made["level"],
-                made["resamples"],
-                made["seed"],
+                100 * resampling["level"],
+                resampling["resamples"],
+                resampling["seed"],
             ]
         elif statement.startswith(("an asterisk", "superscripts")):
-            made = run.get("significance")
-            if made is None:
+            significance = run.get("significance")
+            if significance is None:
                 assert f"on {run['dataset']['name']}" not in statement
                 continue
-            names = [made["baseline"], *made.get("others", [])]
+            names = [significance["baseline"], *significance.get("others", [])]
             assert f"{' and '.join(names)} in " in statement
-            assert f"{made['n']:,} random permutations with seed {made['seed']}" in statement
+            assert (
+                f"{significance['n']:,} random permutations with seed {significance['seed']}"
+                in statement
+            )
             is_shared = len(names) > 1
             n_tests = 2 * (len(rows) - 1) - 1 if is_shared else len(rows) - 1
             assert re.search(rf"\b{n_tests} comparison", statement)
-            assert made["tests"] == n_tests or not is_shared
+            assert significance["tests"] == n_tests or not is_shared
         elif match := re.match(
             r"(\w+): mean of (\d+) runs, standard deviation ([\d.]+) on (\S+)", statement
         ):
@@ -144,7 +147,9 @@ def check(statement, runs):
             assert run["resampling"]
         elif match := re.match(r"(\w+): a sample of (\d+) questions of (\S+), not", statement):
             if run["dataset"]["name"] == match[3]:
-                sizes = {of["questions"] for of in run["given"][match[1]] if of["group"] is None}
+                sizes = {
+                    row_["questions"] for row_ in run["given"][match[1]] if row_["group"] is None
+                }
                 assert sizes == {int(match[2])}
         elif match := re.match(
             r"the intervals of (\w+) are 95% intervals of the same kind", statement
@@ -166,17 +171,17 @@ def check(statement, runs):
                 files = [run for run in runs if name in {row["name"] for row in run["rows"]}]
                 assert files
                 assert all(
-                    of["solver"] == "score-file"
+                    row_["solver"] == "score-file"
                     for run in files
-                    for of in run["rows"]
-                    if of["name"] == name
+                    for row_ in run["rows"]
+                    if row_["name"] == name
                 )
         elif statement.startswith("answers that could not be parsed"):
             for name, row in rows.items():
                 if row["answers"] and row["answers"]["unparsed"]:
                     counts = row["answers"]
-                    shown = f"{counts['unparsed']} of {counts['answers']} answers unparsed"
-                    assert f"{name} on {run['dataset']['name']}: {shown}" in statement
+                    phrase = f"{counts['unparsed']} of {counts['answers']} answers unparsed"
+                    assert f"{name} on {run['dataset']['name']}: {phrase}" in statement
         elif statement.startswith("the runs used"):
             assert "classic_rc" in statement
         else:
@@ -184,9 +189,9 @@ def check(statement, runs):
             remarks += [
                 f"{row['name']}: {caveat}" for row in rows.values() for caveat in row["caveats"]
             ]
-            said = re.escape(statement.split(": ")[-1].rstrip("."))
-            said = re.sub(r"\d+\\\.\d\b", r"\\d+\\.\\d+", said)
-            assert any(re.search(said, remark) for remark in remarks), statement
+            pattern = re.escape(statement.split(": ")[-1].rstrip("."))
+            pattern = re.sub(r"\d+\\\.\d\b", r"\\d+\\.\\d+", pattern)
+            assert any(re.search(pattern, remark) for remark in remarks), statement
 
 
 @pytest.mark.parametrize("seed", thinned(range(12), 4))
@@ -196,18 +201,18 @@ def test_every_statement_is_in_its_record(tmp_path, seed):
     runs = {
         run["dataset"]["name"]: run for run in json.loads(path.read_text(encoding="utf-8"))["runs"]
     }
-    found = method_statements(table)
-    assert found
-    for labels, statement in found:
+    statements = method_statements(table)
+    assert statements
+    for labels, statement in statements:
         plain = re.sub("\ue000[^\ue001]*\ue001", "", statement)
         if plain.startswith(("sources of data", "published results")):
             continue
-        of = (
+        record = (
             [run for run in runs.values() if "given" in run]
             if "are given" in plain
             else map(runs.get, labels)
         )
-        check(plain, list(of))
+        check(plain, list(record))
     for (name, _, solver, changed, trained, tuned), labels in settings_rows(table):
         for label in labels:
             row = next(row for row in runs[label]["rows"] if row["name"] == name)
@@ -215,16 +220,16 @@ def test_every_statement_is_in_its_record(tmp_path, seed):
             assert solver == ("file" if kind == "score-file" else kind)
             assert bool(trained) == bool(row["trained_on"])
             assert bool(tuned) == bool(row["tuned_on"])
-            for part in (changed or "").split(", "):
-                key, _, value = part.partition("=")
+            for change in (changed or "").split(", "):
+                key, _, value = change.partition("=")
                 assert not value or f"|{key}:{value}" in row["signature"]
 
 
 def settings_rows(table):
-    every = [dataset.label for dataset in table.shown_datasets]
+    labels = [dataset.label for dataset in table.shown_datasets]
     for group in settings_table(table).row_groups:
         for row in group.rows:
-            yield row, every if row[1] == "all" else re.split(r", | and ", row[1])
+            yield row, labels if row[1] == "all" else re.split(r", | and ", row[1])
 
 
 def test_several_baselines_are_one_family_and_have_letters(tmp_path):
@@ -262,18 +267,18 @@ def test_several_baselines_are_one_family_and_have_letters(tmp_path):
     beats = {row.name: row.cells[0].test.beats for row in table.rows}
     assert beats["Up"] == (0, 1)
     assert beats["Down"] == ()
-    shown = table_latex(table)
-    assert "Low$^{a}$" in shown
-    assert r"\rlap{$^{ab}$}" in shown
-    (said,) = [
+    latex = table_latex(table)
+    assert "Low$^{a}$" in latex
+    assert r"\rlap{$^{ab}$}" in latex
+    (sentence,) = [
         statement
         for _, statement in method_statements(table)
         if statement.startswith("superscripts")
     ]
-    assert "for 5 comparisons" in said  # 2 x 3 pairs, and the two baselines are one of them
-    one = make_paper_table(records, baseline=["Low"])
-    assert len(one.baselines) == 1
-    assert one.rows[0].cells[0].test.beats == ()
+    assert "for 5 comparisons" in sentence  # 2 x 3 pairs, and the two baselines are one of them
+    one_baseline = make_paper_table(records, baseline=["Low"])
+    assert len(one_baseline.baselines) == 1
+    assert one_baseline.rows[0].cells[0].test.beats == ()
 
 
 def test_a_paragraph_can_be_pasted(cli, tmp_path, monkeypatch):
@@ -303,7 +308,9 @@ def test_a_paragraph_can_be_pasted(cli, tmp_path, monkeypatch):
     )
     assert cli("run", "s.toml", "--save", "runs", "-q").code == 0
     record = json.loads((tmp_path / "runs" / "run.json").read_text(encoding="utf-8"))
-    (entry,) = (of for of in record["runs"][0]["protocol"]["systems"] if of["name"] == "LLM")
+    (entry,) = (
+        system for system in record["runs"][0]["protocol"]["systems"] if system["name"] == "LLM"
+    )
     assert entry["note"].startswith("Model X")
     text = cli("table", "runs", "--methods", "--rename", "LLM=GPT").out
     assert text.startswith("RACE has 24 questions about 6 passages. Notices has ")
@@ -323,12 +330,12 @@ def test_a_paragraph_can_be_pasted(cli, tmp_path, monkeypatch):
         assert paragraph.count(citation) == 1
     assert tables.index("Results (%)") < tables.index("Settings of the systems")
     for decimals in (0, 1, 2):
-        shown = cli("table", "runs", "--methods", "--decimals", decimals).out
-        (remark,) = re.findall(r"option reaches an accuracy of [^)]*\)", shown)
+        printed = cli("table", "runs", "--methods", "--decimals", decimals).out
+        (remark,) = re.findall(r"option reaches an accuracy of [^)]*\)", printed)
         numbers = re.findall(r"[\d.]+", remark)
         assert len(numbers) == 2
         assert {len(number.partition(".")[2]) for number in numbers} == {decimals}
-        assert re.search(rf"^(SW\+D|longest|LLM) .* {re.escape(numbers[1])}", shown, re.MULTILINE)
+        assert re.search(rf"^(SW\+D|longest|LLM) .* {re.escape(numbers[1])}", printed, re.MULTILINE)
     (tmp_path / "s.toml").write_text(
         (tmp_path / "s.toml")
         .read_text(encoding="utf-8")

@@ -11,11 +11,22 @@ from classic_rc.errors import DataError
 
 
 @pytest.fixture
-def runs(cli, many, tmp_path):
+def runs(cli, forty_questions, tmp_path):
     """A record of three systems with intervals and tests."""
     folder = tmp_path / "runs"
     cli(
-        *("run", many, "-s", "longest", "-s", "shortest", "-s", "sw+d", "--baseline", "sw+d"),
+        *(
+            "run",
+            forty_questions,
+            "-s",
+            "longest",
+            "-s",
+            "shortest",
+            "-s",
+            "sw+d",
+            "--baseline",
+            "sw+d",
+        ),
         *("--intervals", 200, "--save", folder),
     )
     return folder
@@ -47,9 +58,9 @@ def test_the_ending_of_the_file_is_its_format(cli, runs, tmp_path, name, start):
     assert (tmp_path / name).read_text(encoding="utf-8").startswith("system,block,")
 
 
-def test_groups_and_metrics(cli, single, several, tmp_path):
+def test_groups_and_metrics(cli, single, multiple_answer, tmp_path):
     cli("run", single, "-s", "longest", "--by", "kind", "--save", tmp_path / "a")
-    cli("run", several, "-s", "longest", "--save", tmp_path / "b")
+    cli("run", multiple_answer, "-s", "longest", "--save", tmp_path / "b")
     columns = {
         (record["dataset"], record["metric"], record["group"])
         for record in cli(
@@ -88,7 +99,7 @@ def test_missing_records_are_errors_with_the_command_that_makes_one(cli, tmp_pat
         )
 
 
-def test_methods_and_bibtex(cli, runs, tmp_path):
+def test_the_paragraph_is_written_with_its_bibtex(cli, runs, tmp_path):
     done = cli("table", runs, "--methods", "--format", "latex")
     text, _, entries = done.out.partition("\n\n@")
     paragraph, bibtex = f"{text}\n", f"@{entries}"
@@ -108,24 +119,24 @@ def test_the_bibtex_of_the_paragraph_replaces_nothing(cli, runs, tmp_path):
         2, field="--output", found=str(tmp_path / "new.bib"), expected=str(tmp_path / "new.tex")
     )
     assert list(tmp_path.glob("new*")) == []
-    own = "@Article{mine2026,\n  title = {Ours}\n}\n"
-    (tmp_path / "paper.bib").write_text(own, encoding="utf-8")
+    own_entry = "@Article{mine2026,\n  title = {Ours}\n}\n"
+    (tmp_path / "paper.bib").write_text(own_entry, encoding="utf-8")
     cli("table", runs, "--methods", "-o", tmp_path / "paper.tex").fails(
         2, "mine2026", field="--output", found=str(tmp_path / "paper.bib")
     )
-    assert (tmp_path / "paper.bib").read_text(encoding="utf-8") == own
+    assert (tmp_path / "paper.bib").read_text(encoding="utf-8") == own_entry
     for _ in range(2):  # its own file it replaces
         assert cli("table", runs, "--methods", "-o", tmp_path / "methods.tex").code == 0
 
 
-def test_a_forest_plot_has_intervals_even_if_the_runs_have_none(cli, many, tmp_path):
+def test_a_forest_plot_has_intervals_even_if_the_runs_have_none(cli, forty_questions, tmp_path):
     pytest.importorskip("matplotlib")
-    cli("run", many, "-s", "longest", "--save", tmp_path / "a")
+    cli("run", forty_questions, "-s", "longest", "--save", tmp_path / "a")
     done = cli("table", tmp_path / "a", "--figure", "forest", "-o", tmp_path / "f.svg")
     assert done.messages("note", "computed from the outcomes")
 
 
-def test_wrong_figures(cli, runs, tmp_path, monkeypatch):
+def test_figures_that_cannot_be_drawn_are_refused(cli, runs, tmp_path, monkeypatch):
     cli("table", runs, "--figure", "forest").fails(2, "-o FILE.pdf", field="--output")
     cli("table", runs, "--figure", "forest", "-o", tmp_path / "f.txt").fails(
         2, ".pdf", field="--output"
@@ -164,9 +175,9 @@ def test_a_number_in_a_suite_is_a_row_that_nobody_runs(cli, tmp_path, monkeypatc
     )
     (tmp_path / "s.toml").write_text(suite.format("95.50"), encoding="utf-8")
     assert "given numbers, not compared" in cli("run", "s.toml", "--save", "out", "-q").out
-    shown = cli("table", "out", "--rename", "Human=People").out
-    assert "[Given numbers and samples, not compared]" in shown
-    assert re.search(r"People +95\.5\n", shown)
+    printed = cli("table", "out", "--rename", "Human=People").out
+    assert "[Given numbers and samples, not compared]" in printed
+    assert re.search(r"People +95\.5\n", printed)
     assert (
         "The numbers of Human are given and not measured here."
         in cli("table", "out", "--methods").out
