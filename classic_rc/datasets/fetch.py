@@ -236,9 +236,9 @@ def _look_up(name: str) -> NamedSplit:
     for spelling in (split, canonical_split(split)):
         if dataset and spelling in dataset.splits:
             return dataset.splits[spelling]
-    known = [dataset] if dataset else datasets.values()
+    searched = [dataset] if dataset else datasets.values()
     raise unknown_name(
-        "dataset", name, [split.name for entry in known for split in entry.splits.values()]
+        "dataset", name, [split.name for entry in searched for split in entry.splits.values()]
     )
 
 

@@ -228,25 +228,25 @@ def group_equal(
     return order, np.flatnonzero(is_first), group
 
 
-_most: ContextVar[int | None] = ContextVar("most", default=None)
+_limit: ContextVar[int | None] = ContextVar("most", default=None)
 
 
 def block_size(usual: int) -> int:
     """Return the size of a block: the usual one, or a smaller one inside :func:`small_blocks`."""
-    most = _most.get()
-    return usual if most is None else min(usual, most)
+    limit = _limit.get()
+    return usual if limit is None else min(usual, limit)
 
 
 @contextmanager
-def small_blocks(most: int) -> Iterator[None]:
-    """Work in blocks of at most `most` items (tokens, pairs, rows …), in this thread. Results
+def small_blocks(limit: int) -> Iterator[None]:
+    """Work in blocks of at most `limit` items (tokens, pairs, rows …), in this thread. Results
     stay the same.
     """
-    before = _most.set(most)
+    before = _limit.set(limit)
     try:
         yield
     finally:
-        _most.reset(before)
+        _limit.reset(before)
 
 
 def runs_of(loads: NDArray[np.integer], limit: int) -> Iterator[tuple[int, int]]:
@@ -372,9 +372,9 @@ def _find_matches(
     n_words: int,
 ) -> Matches:
     n_texts = len(text_passage)
-    run, found = look_up(text_passage[text] * n_words + word, postings.keys)
-    counts = np.bincount(text[found], minlength=n_texts)
-    return Matches(np.bincount(text, minlength=n_texts), offsets_of(counts), run[found])
+    run, is_in_passage = look_up(text_passage[text] * n_words + word, postings.keys)
+    counts = np.bincount(text[is_in_passage], minlength=n_texts)
+    return Matches(np.bincount(text, minlength=n_texts), offsets_of(counts), run[is_in_passage])
 
 
 class Places(NamedTuple):
@@ -411,14 +411,14 @@ class MatchedBlock(NamedTuple):
     questions: Matches  # over questions
     additions: Matches  # over candidates: the words that each adds to its question's words
 
-    def candidates_alone(self, chosen: NDArray[np.bool_]) -> MatchedBlock:
+    def candidates_alone(self, is_chosen: NDArray[np.bool_]) -> MatchedBlock:
         """Return the block with empty questions, so that candidates add all of their words; those
         that are not chosen are empty too.
         """
         lengths = np.diff(self.arrays.candidate_offsets)
         arrays = self.arrays.without_questions()._replace(
-            candidate_tokens=self.arrays.candidate_tokens[np.repeat(chosen, lengths)],
-            candidate_offsets=offsets_of(np.where(chosen, lengths, 0)),
+            candidate_tokens=self.arrays.candidate_tokens[np.repeat(is_chosen, lengths)],
+            candidate_offsets=offsets_of(np.where(is_chosen, lengths, 0)),
         )
         return MatchedBlock(self.where, arrays, self.postings, *match_words(arrays, self.postings))
 
@@ -458,8 +458,8 @@ def _longest_runs(arrays: TokenArrays) -> NDArray[np.int64]:
     passage = arrays.question_passage[arrays.candidate_question[candidate]]
     postings = passage_postings(arrays)
     keys = passage * arrays.n_words + arrays.candidate_tokens
-    at, found = look_up(keys, postings.keys)
-    candidate, index, at = candidate[found], index[found], at[found]
+    at, is_in_passage = look_up(keys, postings.keys)
+    candidate, index, at = candidate[is_in_passage], index[is_in_passage], at[is_in_passage]
 
     # A run is a stretch of one diagonal: passage position minus candidate position is constant.
     # Cells of one diagonal get consecutive numbers, so after sorting a run is a sequence of steps

@@ -98,7 +98,7 @@ def occurrence_distance(arrays: TokenArrays) -> tuple[NDArray[np.float64], NDArr
     (:func:`classic_rc.kernels.reference.lexical.occurrence_distance`).
     """
     n_candidates = len(arrays.candidate_question)
-    distances, found = np.ones(n_candidates), np.zeros(n_candidates, dtype=np.bool_)
+    distances, is_measured = np.ones(n_candidates), np.zeros(n_candidates, dtype=np.bool_)
     for where, block in arrays.blocks(BLOCK_TOKENS):
         postings = passage_postings(block)
         questions, _ = match_words(block, postings)
@@ -106,7 +106,7 @@ def occurrence_distance(arrays: TokenArrays) -> tuple[NDArray[np.float64], NDArr
         _, candidates = match_words(block.without_questions(), postings)
         question = block.candidate_question
         has_both = (np.diff(questions.offsets)[question] > 0) & (np.diff(candidates.offsets) > 0)
-        found[where] = has_both
+        is_measured[where] = has_both
         rows = np.flatnonzero(has_both)
         if not len(rows):
             continue
@@ -123,7 +123,7 @@ def occurrence_distance(arrays: TokenArrays) -> tuple[NDArray[np.float64], NDArr
         distances[np.arange(where.start, where.stop)[rows]] = totals / (
             counts * np.maximum(lengths - 1, 1)
         )
-    return distances, found
+    return distances, is_measured
 
 
 def _posted_tokens(arrays: TokenArrays, block: MatchedBlock) -> NDArray[np.int64]:

@@ -99,10 +99,12 @@ class Figure:
     note: str | None = None  # on the row
 
 
-def given_figures(given: Mapping[str, Iterable[GivenNumber]], by: str | None) -> list[Figure]:
+def given_figures(
+    numbers_by_name: Mapping[str, Iterable[GivenNumber]], by: str | None
+) -> list[Figure]:
     """Return the numbers that a suite gives, by name, on groups of the key `by`."""
     figures = []
-    for name, numbers in given.items():
+    for name, numbers in numbers_by_name.items():
         for number in numbers:
             coverage = number.questions and f"{number.questions:,} of the questions"
             key = number.group and by

@@ -423,17 +423,20 @@ class OutcomeTally:
         else:
             self._add_answers(index, predictions)
 
-    def _add_choices(self, index: NDArray[np.int64], chosen: ChosenOptions) -> None:
-        n_chosen = np.diff(chosen.offsets)
-        self._n_tied[index], self._n_candidates[index] = chosen.n_tied, chosen.n_candidates
-        self._n_selected[index] = n_chosen > 0
+    def _add_choices(self, index: NDArray[np.int64], choices_of_questions: ChosenOptions) -> None:
+        n_answers = np.diff(choices_of_questions.offsets)
+        self._n_tied[index], self._n_candidates[index] = (
+            choices_of_questions.n_tied,
+            choices_of_questions.n_candidates,
+        )
+        self._n_selected[index] = n_answers > 0
         # few distinct choices, so few lists
-        choices = np.full(chosen.n_candidates.max(initial=0), None, dtype=object)
+        choices = np.full(choices_of_questions.n_candidates.max(initial=0), None, dtype=object)
         for option in range(len(choices)):
             choices[option] = [option]
         # An expectation over draws has more answers than ties: no single answer exists.
-        is_single = (n_chosen > 0) & (n_chosen <= chosen.n_tied)
-        firsts = chosen.options[chosen.offsets[:-1][is_single]]
+        is_single = (n_answers > 0) & (n_answers <= choices_of_questions.n_tied)
+        firsts = choices_of_questions.options[choices_of_questions.offsets[:-1][is_single]]
         self._answers[index[is_single]] = choices[firsts]
 
     def _add_answers(self, index: NDArray[np.int64], predictions: Sequence[Prediction]) -> None:

@@ -156,7 +156,8 @@ class EncodedDataset(SequenceView[Question]):
         """
         bounds = np.unique(np.linspace(0, len(self), n + 1).astype(np.int64)).tolist()
         return [
-            self.part(*part, with_questions=with_questions) for part in itertools.pairwise(bounds)
+            self.part(*borders, with_questions=with_questions)
+            for borders in itertools.pairwise(bounds)
         ]
 
     def part(self, first: int, last: int, *, with_questions: bool = True) -> EncodedDataset:
@@ -249,11 +250,11 @@ class EncodedSentences(NamedTuple):
         n_words = 1 + max(
             int(old.passage_tokens.max(initial=-1)), int(old.question_tokens.max(initial=-1))
         )
-        none = np.empty(0, dtype=np.int64)
+        no_questions = np.empty(0, dtype=np.int64)
         arrays = old._replace(
             candidate_tokens=np.empty(0, dtype=np.int32),
             candidate_offsets=np.zeros(1, dtype=np.int64),
-            candidate_question=none,
+            candidate_question=no_questions,
             n_words=max(n_words, 1),
         )
         offsets = np.zeros(len(full) + 1, dtype=np.int64)

@@ -613,7 +613,9 @@ def _split_long_texts(texts: Sequence[str]) -> tuple[Sequence[str], NDArray[np.i
     if max(map(len, texts), default=0) <= block_size(_LONG_TEXT):
         return texts, None
     parts = [list(_parts(text)) for text in texts]
-    return [part for text_parts in parts for part in text_parts], offsets_of(list(map(len, parts)))
+    return [piece for text_parts in parts for piece in text_parts], offsets_of(
+        list(map(len, parts))
+    )
 
 
 def _parts(text: str) -> Iterator[str]:

