@@ -32,11 +32,11 @@ def single_choice() -> Dataset:
 
 
 def multiple_answer() -> Dataset:
-    one, two = Passage("news/one.txt", LIGHTHOUSE), Passage("news/two.txt", MARKET)
+    first, second = Passage("news/one.txt", LIGHTHOUSE), Passage("news/two.txt", MARKET)
     rows = [
-        (one, "0", ("Tam", "Wren", "Ines"), {0, 1}),
-        (one, "1", ("no", "yes"), set()),
-        (two, "0", ("Ines",), {0}),
+        (first, "0", ("Tam", "Wren", "Ines"), {0, 1}),
+        (first, "1", ("no", "yes"), set()),
+        (second, "0", ("Ines",), {0}),
     ]
     questions = [
         Question(
@@ -54,8 +54,8 @@ def multiple_answer() -> Dataset:
 
 
 def superglue() -> Dataset:
-    one, two = Passage("0", LIGHTHOUSE), Passage("3", MARKET)
-    rows = [(one, "0", (0, 1, 2)), (one, "1", (3, 4)), (two, "7", (20,))]
+    first, second = Passage("0", LIGHTHOUSE), Passage("3", MARKET)
+    rows = [(first, "0", (0, 1, 2)), (first, "1", (3, 4)), (second, "7", (20,))]
     questions = [
         Question(
             f"{p.id}=={qid}",
@@ -92,7 +92,7 @@ def spans(task: Task) -> Dataset:
 
 
 @pytest.fixture(scope="session")
-def made() -> dict[str, Dataset]:
+def task_datasets() -> dict[str, Dataset]:
     """A dataset for each shape of question."""
     return {
         "single-choice": single_choice(),
@@ -105,7 +105,7 @@ def made() -> dict[str, Dataset]:
 
 
 @pytest.fixture
-def refused(made) -> Callable[..., None]:
+def refused(task_datasets) -> Callable[..., None]:
     """Read a text as a format; it must end with an error that has these facts, `expected` in
     part.
     """
@@ -113,8 +113,8 @@ def refused(made) -> Callable[..., None]:
     def read(
         format: str, dataset: str, text: str, *, expected: str | None, **facts: str | None
     ) -> None:
-        part = None if expected is None else re.compile(re.escape(expected))
-        with raises(DataError, source="answers.txt", expected=part, **facts):
-            get_format(format).read(text, made[dataset], source="answers.txt")
+        pattern = None if expected is None else re.compile(re.escape(expected))
+        with raises(DataError, source="answers.txt", expected=pattern, **facts):
+            get_format(format).read(text, task_datasets[dataset], source="answers.txt")
 
     return read

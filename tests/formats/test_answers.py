@@ -379,8 +379,8 @@ def test_an_unparsed_sample_scores_what_no_answer_scores(name):
     metric = METRICS[name]
     half, _ = read("id,answer\nq0,A\nq0,?\nq1,A\nq2,A\nq3,A\n", SEVERAL)
     all_, _ = read(jsonl("A", "A", "A", "A"), SEVERAL)
-    none, _ = read(jsonl("?", "A", "A", "A"), SEVERAL)
-    rows = [metric.statistics(SEVERAL, predictions)[0] for predictions in (half, all_, none)]
+    unparsed, _ = read(jsonl("?", "A", "A", "A"), SEVERAL)
+    rows = [metric.statistics(SEVERAL, predictions)[0] for predictions in (half, all_, unparsed)]
     assert rows[0] == pytest.approx((rows[1] + rows[2]) / 2)
     assert any(rows[1] != rows[2])
 
@@ -395,11 +395,11 @@ def test_texts_of_spans_and_cloze_are_read_as_they_are():
     spans = Dataset([Question(f"q{i}", PASSAGE, "Who?", (), ("Tam",), Task.SPAN) for i in range(3)])
     predictions, _ = read(jsonl("Old Tam", 1945, ["Wren"]), spans)
     assert [p.answers for p in predictions] == [(("Old Tam",),), (("1945",),), (("Wren",),)]
-    several = Dataset(
+    text_tasks = Dataset(
         [Question(f"q{i}", PASSAGE, "Who?", (), ("Tam",), Task.MULTI_SPAN) for i in range(4)]
     )
     predictions, _ = read(
-        jsonl("Tam, Wren", ["Tam", "Wren"], '["Tam", "Wren"]', ["Tam", " "]), several
+        jsonl("Tam, Wren", ["Tam", "Wren"], '["Tam", "Wren"]', ["Tam", " "]), text_tasks
     )
     assert [p.answers for p in predictions] == [
         (("Tam, Wren",),),
@@ -425,15 +425,15 @@ def test_rows_of_candidates_are_of_another_format(tmp_path):
 
 
 def test_options_beyond_z_are_written_as_texts():
-    many = Dataset([ask("q0", *(f"option {i}" for i in range(30)))])
+    thirty_options = Dataset([ask("q0", *(f"option {i}" for i in range(30)))])
     from classic_rc.predictions import Prediction
 
     for option, written in ((25, "Z"), (26, "option 26")):
         text = get_format("answers").write(
-            many, predictions=[Prediction("q0", (frozenset({option}),))]
+            thirty_options, predictions=[Prediction("q0", (frozenset({option}),))]
         )
         assert json.loads(text) == {"id": "q0", "answer": written}
-        assert read(text, many)[0][0].answers == (frozenset({option}),)
+        assert read(text, thirty_options)[0][0].answers == (frozenset({option}),)
 
 
 @pytest.mark.parametrize("text", ["q0,A\nq1,B\n", "id,completion\nq0,A\n", "id;completion\nq0;A\n"])

@@ -9,8 +9,8 @@ from classic_rc.formats import get_format
 from classic_rc.predictions import Prediction
 
 
-def test_a_missing_question_has_no_answer(made):
-    predictions = get_format("record").read('{"19": "Wren"}', made["cloze"], source="a")
+def test_a_missing_question_has_no_answer(task_datasets):
+    predictions = get_format("record").read('{"19": "Wren"}', task_datasets["cloze"], source="a")
     assert [(p.question_id, p.answers) for p in predictions] == [
         ("17", ()),
         ("18", ()),
@@ -18,29 +18,30 @@ def test_a_missing_question_has_no_answer(made):
     ]
 
 
-def test_a_question_without_an_answer_is_not_written(made):
+def test_a_question_without_an_answer_is_not_written(task_datasets):
     predictions = [Prediction("17", ()), Prediction("18", (("Tam",),)), Prediction("19", ())]
     assert (
-        get_format("record").write(made["cloze"], predictions=predictions) == '{\n"18": "Tam"\n}\n'
+        get_format("record").write(task_datasets["cloze"], predictions=predictions)
+        == '{\n"18": "Tam"\n}\n'
     )
 
 
-def test_multi_span_answers_are_lists_and_may_be_read_from_a_text(made):
+def test_multi_span_answers_are_lists_and_may_be_read_from_a_text(task_datasets):
     text = '{"s0": ["Ines", "Tam"], "s1": "Tam", "s2": []}'
-    predictions = get_format("squad").read(text, made["multi-span"], source="a")
+    predictions = get_format("squad").read(text, task_datasets["multi-span"], source="a")
     assert [p.answers for p in predictions] == [(("Ines", "Tam"),), (("Tam",),), ((),)]
-    written = get_format("squad").write(made["multi-span"], predictions=predictions)
+    written = get_format("squad").write(task_datasets["multi-span"], predictions=predictions)
     assert json.loads(written) == {"s0": ["Ines", "Tam"], "s1": ["Tam"], "s2": []}
 
 
-def test_single_span_answers_are_texts(made):
+def test_single_span_answers_are_texts(task_datasets):
     predictions = [Prediction(f"s{i}", (("Tam",),)) for i in range(3)]
-    written = get_format("squad").write(made["span"], predictions=predictions)
+    written = get_format("squad").write(task_datasets["span"], predictions=predictions)
     assert json.loads(written) == {"s0": "Tam", "s1": "Tam", "s2": "Tam"}
 
 
 @pytest.mark.parametrize(
-    ("format", "shape", "text", "where", "field", "found", "expected"),
+    ("format", "shape", "text", "where", "field", "found_text", "expected"),
     [
         (
             "record",
@@ -61,8 +62,8 @@ def test_single_span_answers_are_texts(made):
         ("squad", "multi-span", '{"s0": ["Tam", 3]}', "$.s0[1]", None, "the number 3", "a string"),
     ],
 )
-def test_malformed_files(refused, format, shape, text, where, field, found, expected):
-    refused(format, shape, text, where=where, field=field, found=found, expected=expected)
+def test_malformed_files(refused, format, shape, text, where, field, found_text, expected):
+    refused(format, shape, text, where=where, field=field, found=found_text, expected=expected)
 
 
 @pytest.mark.parametrize(

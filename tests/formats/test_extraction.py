@@ -236,9 +236,9 @@ def test_the_words_of_an_option_are_not_words_about_it():
 
 
 def test_letters_that_are_words_and_options_that_are_articles():
-    many = tuple(f"option {i}" for i in range(10))
+    ten_options = tuple(f"option {i}" for i in range(10))
     assert read(
-        "The answer is I.", "I think that it rains", "The answer is I think B", options=many
+        "The answer is I.", "I think that it rains", "The answer is I think B", options=ten_options
     )[0] == [
         {8},
         None,

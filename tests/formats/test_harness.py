@@ -138,8 +138,10 @@ def test_an_empty_option_is_the_worst_by_acc_norm(tmp_path):
 
 def test_samples_that_a_filter_leaves_are_averaged(tmp_path):
     rows = [text_row(i, doc, "", " A") for i, doc in enumerate(belebele_docs())]
-    for row, said in zip(rows, (["A", "B"], ["A", "A"], ["B", "nothing"], ["C", "D"]), strict=True):
-        row["filtered_resps"] = [said]
+    for row, responses in zip(
+        rows, (["A", "B"], ["A", "A"], ["B", "nothing"], ["C", "D"]), strict=True
+    ):
+        row["filtered_resps"] = [responses]
     path = write_log(tmp_path, rows)
     assert accuracy(path, load(path)) == pytest.approx((0.5 + 1 + 0 + 0) / 4)
 
@@ -213,9 +215,10 @@ def test_answers_that_the_filter_missed_are_in_a_note(tmp_path):
 
 
 def test_generated_letters_and_texts_are_answers(tmp_path):
-    said = ("The answer is (A).", "on Sundays", "no idea", "D. the garden")
+    responses = ("The answer is (A).", "on Sundays", "no idea", "D. the garden")
     rows = [
-        text_row(i, doc, said[i], f" {'ABCD'[GOLD[i]]}") for i, doc in enumerate(belebele_docs())
+        text_row(i, doc, responses[i], f" {'ABCD'[GOLD[i]]}")
+        for i, doc in enumerate(belebele_docs())
     ]
     path = write_log(tmp_path, rows)
     dataset = load(path)
@@ -374,9 +377,9 @@ def test_a_log_without_a_usable_results_file_has_its_own_name(tmp_path, results)
 
 
 def test_two_logs_of_one_model_have_two_names(tmp_path):
-    one = write_log(tmp_path / "a", belebele_rows(VALUES), results=RESULTS)
+    first_log = write_log(tmp_path / "a", belebele_rows(VALUES), results=RESULTS)
     two = write_log(tmp_path / "b", belebele_rows(VALUES), results=RESULTS)
-    names = [system.name for system in name_systems(as_systems([str(one), str(two)]))]
+    names = [system.name for system in name_systems(as_systems([str(first_log), str(two)]))]
     assert names == ["org/tiny-1b", "org/tiny-1b (2)"]
 
 

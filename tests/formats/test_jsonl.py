@@ -23,13 +23,13 @@ def lines(rows):
 
 
 @pytest.fixture
-def cloze(made):
+def cloze(task_datasets):
     """One query about four mentions, the first and the third of which have one text."""
-    return made["cloze"][:1]
+    return task_datasets["cloze"][:1]
 
 
 @pytest.fixture
-def both(cloze):
+def cloze_rows(cloze):
     """The rows of scores and a decision."""
     scores = Scores(
         np.array([0.5, -1, 0.25, 3]), np.array([0, 4]), np.array([True, False, True, True])
@@ -37,8 +37,8 @@ def both(cloze):
     return rows(jsonl.write(cloze, scores, [Prediction("17", (("Tam",),))]))
 
 
-def test_one_row_per_candidate(both):
-    assert both == [
+def test_one_row_per_candidate(cloze_rows):
+    assert cloze_rows == [
         {
             "question_id": "17",
             "candidate": 0,
@@ -74,8 +74,8 @@ def test_one_row_per_candidate(both):
     ]
 
 
-def test_a_file_with_scores_and_decisions_gives_either(cloze, both, tmp_path):
-    text = lines(reversed(both))
+def test_a_file_with_scores_and_decisions_gives_either(cloze, cloze_rows, tmp_path):
+    text = lines(reversed(cloze_rows))
     (prediction,) = jsonl.read(text, cloze, source="a")
     assert (prediction.answers, prediction.n_candidates) == ((("Tam",),), 4)
     path = tmp_path / "answers.jsonl"
@@ -92,9 +92,9 @@ def test_text_and_evidence_may_be_left_out(cloze):
     assert (scores.values.tolist(), scores.evidence.all()) == ([0, 1, 2, 3], True)
 
 
-def test_either_of_two_candidates_with_one_text_may_be_selected(cloze, both):
+def test_either_of_two_candidates_with_one_text_may_be_selected(cloze, cloze_rows):
     for selected in ({2}, {0, 2}):
-        text = lines(row | {"selected": i in selected} for i, row in enumerate(both))
+        text = lines(row | {"selected": i in selected} for i, row in enumerate(cloze_rows))
         assert jsonl.read(text, cloze, source="a")[0].answers == (("Tam",),)
 
 
@@ -112,7 +112,7 @@ def change(index, **fields):
 
 
 @pytest.mark.parametrize(
-    ("apply", "where", "field", "found", "expected"),
+    ("apply", "where", "field", "found_text", "expected"),
     [
         (
             lambda rows: rows.pop(),
@@ -147,15 +147,17 @@ def change(index, **fields):
         (change(1, selected=True), "line 2", "selected", "2 for question '17'", "at most 1"),
     ],
 )
-def test_malformed_decisions(cloze, both, apply, where, field, found, expected):
-    apply(both)
-    part = re.compile(re.escape(expected))
-    with raises(DataError, source="a", where=where, field=field, found=found, expected=part):
-        jsonl.read(lines(both), cloze, source="a")
+def test_malformed_decisions(cloze, cloze_rows, apply, where, field, found_text, expected):
+    apply(cloze_rows)
+    pattern = re.compile(re.escape(expected))
+    with raises(
+        DataError, source="a", where=where, field=field, found=found_text, expected=pattern
+    ):
+        jsonl.read(lines(cloze_rows), cloze, source="a")
 
 
 @pytest.mark.parametrize(
-    ("apply", "where", "field", "found", "expected"),
+    ("apply", "where", "field", "found_text", "expected"),
     [
         (
             change(2, score=...),
@@ -175,10 +177,12 @@ def test_malformed_decisions(cloze, both, apply, where, field, found, expected):
         ),
     ],
 )
-def test_malformed_scores(cloze, both, apply, where, field, found, expected):
-    apply(both)
-    with raises(DataError, source="a", where=where, field=field, found=found, expected=expected):
-        jsonl.read_scores(lines(both), cloze, source="a")
+def test_malformed_scores(cloze, cloze_rows, apply, where, field, found_text, expected):
+    apply(cloze_rows)
+    with raises(
+        DataError, source="a", where=where, field=field, found=found_text, expected=expected
+    ):
+        jsonl.read_scores(lines(cloze_rows), cloze, source="a")
 
 
 def test_rows_without_scores_or_decisions_are_an_error(cloze):
@@ -187,8 +191,8 @@ def test_rows_without_scores_or_decisions_are_an_error(cloze):
         jsonl.read(text, cloze, source="a")
 
 
-def test_span_decisions_need_no_candidates(made):
-    dataset = made["multi-span"]
+def test_span_decisions_need_no_candidates(task_datasets):
+    dataset = task_datasets["multi-span"]
     predictions = [
         Prediction("s0", (("Tam", "Ines"),)),
         Prediction("s1", ()),
@@ -207,8 +211,8 @@ def test_span_decisions_need_no_candidates(made):
         jsonl.read(text.replace("s0", "s9"), dataset, source="a")
 
 
-def test_span_scores_need_the_spans(made):
-    dataset = made["span"]
+def test_span_scores_need_the_spans(task_datasets):
+    dataset = task_datasets["span"]
     spans = Dataset([replace(q, candidates=(Candidate("Ines"), Candidate("Tam"))) for q in dataset])
     scores = Scores.from_lists([[1, 2], [3, 4], [5, 6]])
     predictions = [Prediction(q.id, (("Tam",),), n_candidates=2) for q in spans]
@@ -219,13 +223,13 @@ def test_span_scores_need_the_spans(made):
         jsonl.read_scores(text, dataset, source="a")
 
 
-def test_single_choice_has_one_selected_candidate(made):
+def test_single_choice_has_one_selected_candidate(task_datasets):
     text = lines(
         {"question_id": q.id, "candidate": i, "selected": q.id == "m.0.0" and i > 1}
-        for q in made["single-choice"]
+        for q in task_datasets["single-choice"]
         for i in range(4)
     )
     with raises(
         DataError, line=4, field="selected", found="2 for question 'm.0.0'", expected="at most 1"
     ):
-        jsonl.read(text, made["single-choice"], source="a")
+        jsonl.read(text, task_datasets["single-choice"], source="a")

@@ -226,9 +226,11 @@ def test_a_letter_means_the_option_that_the_model_saw_there(tmp_path):
         options_of(write(tmp_path / "log.jsonl", rows))
 
 
-def shuffled_sample(i, content, shown, prompt="{}", **more):
+def shuffled_sample(i, content, prompt_options, prompt="{}", **more):
     """A sample whose prompt shows the options in another order than `choices` has."""
-    lines = "\n".join(f"{letter}) {text}" for letter, text in zip("ABC", shown, strict=True))
+    lines = "\n".join(
+        f"{letter}) {text}" for letter, text in zip("ABC", prompt_options, strict=True)
+    )
     messages = [
         {"role": "user", "content": "Which?\n\n" + prompt.format(lines)},
         {"role": "assistant", "content": f"A) red\n{content}"},
@@ -244,11 +246,13 @@ def write_log(path, samples, shuffle=True, status="success", **more):
 
 
 def test_options_that_inspect_shuffled_have_the_order_of_the_prompt(tmp_path):
-    shown = ("green", "red", "blue")
+    prompt_options = ("green", "red", "blue")
     samples = [
-        shuffled_sample(0, "I think the answer is B.", shown),  # inspect could not parse it
+        shuffled_sample(
+            0, "I think the answer is B.", prompt_options
+        ),  # inspect could not parse it
         shuffled_sample(1, "ANSWER: B", OPTIONS),  # inspect has written its own order
-        shuffled_sample(2, "The answer is B.", shown, prompt="no options"),
+        shuffled_sample(2, "The answer is B.", prompt_options, prompt="no options"),
     ]
     path = write_log(tmp_path / "log.json", samples)
     assert options_of(path) == [{0}, {1}, None]
@@ -267,23 +271,23 @@ def test_a_run_that_failed_says_so(tmp_path):
     assert notes == [f"{path}: the status of this run is error, so that answers may be missing"]
     for sample in samples:
         sample["output"] = {"choices": []}
-    for more, found in (
+    for more, found_text in (
         ({"error": {"message": "no network"}}, "status error, no network, 3 samples"),
         ({"samples": []}, "status error, no error, 0 samples"),
     ):
         write_log(path, samples, status="error")
         log = json.loads(path.read_text(encoding="utf-8"))
         path.write_text(json.dumps(log | more), encoding="utf-8")
-        with raises(DataError, source=str(path), found=found):
+        with raises(DataError, source=str(path), found=found_text):
             read_predictions(path, QUESTIONS)
 
 
 def test_a_record_is_no_system(tmp_path):
     path = tmp_path / "run.json"
     path.write_text('{"version": "0.2.0",\n"schema": 4,\n"runs": []}', encoding="utf-8")
-    for given in (path, tmp_path):
-        with raises(UsageError, found=str(given), expected=f"{given}#ROW"):
-            parse_system(f"X={given}")
+    for location in (path, tmp_path):
+        with raises(UsageError, found=str(location), expected=f"{location}#ROW"):
+            parse_system(f"X={location}")
 
 
 def test_any_other_layout_has_paths(tmp_path):
@@ -299,8 +303,8 @@ def test_any_other_layout_has_paths(tmp_path):
     )
     path = write(tmp_path / "mine.jsonl", rows)
     for text in ("gen.0.out", "gen.out"):
-        found = read_predictions(path, questions, options={"id": "meta.q", "text": text})
-        assert [set(p.answers[0]) if p.answers else None for p in found] == [{0}, {1}, None]
+        loaded = read_predictions(path, questions, options={"id": "meta.q", "text": text})
+        assert [set(p.answers[0]) if p.answers else None for p in loaded] == [{0}, {1}, None]
     with raises(DataError, field="meta.x", found="the paths meta.q, gen.out"):
         read_predictions(path, questions, options={"id": "meta.x", "text": "gen.out"})
     with raises(DataError, field="gen.x"):
@@ -338,9 +342,9 @@ def test_options_are_in_the_signature_and_in_the_record(tmp_path):
 def test_a_file_for_the_whole_set_answers_a_part_of_it(tmp_path):
     path = write(tmp_path / "whole.jsonl", [{"id": f"q{i}", "answer": "ABC"[i]} for i in range(3)])
     notes: list[str] = []
-    part = Dataset(QUESTIONS.questions[1:])
-    found = read_predictions(path, part, notes=notes)
-    assert [set(p.answers[0]) for p in found] == [{1}, {2}]
+    subset = Dataset(QUESTIONS.questions[1:])
+    loaded = read_predictions(path, subset, notes=notes)
+    assert [set(p.answers[0]) for p in loaded] == [{1}, {2}]
     assert any("more questions than these 2" in note for note in notes)
     with raises(DataError, found="'q2'"):
         read_predictions(path, Dataset([*QUESTIONS.questions[:2], ask("x")]))

@@ -32,9 +32,9 @@ SYSTEMS = ["Baseline_SW", "Baseline_SW_D", "BaselineInPaper_SW_D", "RTE", "RTE_P
         (12345.678901, "12345.6789"),
     ],
 )
-def test_numbers_are_printed_as_the_authors_do(made, score, printed):
+def test_numbers_are_printed_as_the_authors_do(task_datasets, score, printed):
     scores = Scores.from_lists([[score, 1, 2, 3]] * 8)
-    text = scores_format.write(made["single-choice"], scores)
+    text = scores_format.write(task_datasets["single-choice"], scores)
     row = f"{printed}, 1, 2, 3"
     assert text == ("\t".join([row] * 4) + "\n") * 2
 
@@ -42,8 +42,8 @@ def test_numbers_are_printed_as_the_authors_do(made, score, printed):
 @pytest.mark.parametrize(
     "text", [f"{STORY}\n{STORY}", f"{STORY}\t\n{STORY}\t\n", f"{STORY}\n{STORY}\n\n"]
 )
-def test_trailing_tabs_and_blank_lines_are_read(made, text):
-    assert scores_format.read(text.replace(", ", ","), made["single-choice"], source="a")[
+def test_trailing_tabs_and_blank_lines_are_read(task_datasets, text):
+    assert scores_format.read(text.replace(", ", ","), task_datasets["single-choice"], source="a")[
         7
     ].tolist() == [
         1,
@@ -54,7 +54,7 @@ def test_trailing_tabs_and_blank_lines_are_read(made, text):
 
 
 @pytest.mark.parametrize(
-    ("text", "where", "found", "expected"),
+    ("text", "where", "found_text", "expected"),
     [
         (STORY, None, "1", "2, one for each story"),
         ("", None, "0", "2, one for each story"),
@@ -85,31 +85,41 @@ def test_trailing_tabs_and_blank_lines_are_read(made, text):
         ),
     ],
 )
-def test_malformed_scores(refused, text, where, found, expected):
-    refused("mctest-scores", "single-choice", text, where=where, found=found, expected=expected)
+def test_malformed_scores(refused, text, where, found_text, expected):
+    refused(
+        "mctest-scores", "single-choice", text, where=where, found=found_text, expected=expected
+    )
 
 
 @pytest.mark.parametrize(
-    ("text", "where", "found", "expected"),
+    ("text", "where", "found_text", "expected"),
     [
         ("A\tB\tC\tD\nA\tB\tC\tE\n", "line 2, question 4", "'E'", "A, B, C, D"),
         ("A\tB\tC\tD\nA\tb\tC\tD\n", "line 2, question 2", "'b'", "A, B, C, D"),
         ("A\tB\tC\tD\n", None, "1", "2, one for each story"),
     ],
 )
-def test_malformed_letters(refused, text, where, found, expected):
-    refused("mctest-answers", "single-choice", text, where=where, found=found, expected=expected)
+def test_malformed_letters(refused, text, where, found_text, expected):
+    refused(
+        "mctest-answers", "single-choice", text, where=where, found=found_text, expected=expected
+    )
 
 
-def test_letters_are_in_the_order_of_the_dataset(made):
-    chosen = [Prediction(q.id, (frozenset({i % 4}),)) for i, q in enumerate(made["single-choice"])]
-    assert answers_format.write(made["single-choice"], predictions=chosen) == "A\tB\tC\tD\n" * 2
+def test_letters_are_in_the_order_of_the_dataset(task_datasets):
+    predictions = [
+        Prediction(q.id, (frozenset({i % 4}),))
+        for i, q in enumerate(task_datasets["single-choice"])
+    ]
+    assert (
+        answers_format.write(task_datasets["single-choice"], predictions=predictions)
+        == "A\tB\tC\tD\n" * 2
+    )
 
 
 @pytest.mark.parametrize("layout", [scores_format, answers_format])
-def test_datasets_without_four_questions_per_passage_are_refused(made, layout):
-    short = made["single-choice"][:7]
-    mixed = Dataset([made["single-choice"][i] for i in (0, 4, 1, 5, 2, 6, 3, 7)])
+def test_datasets_without_four_questions_per_passage_are_refused(task_datasets, layout):
+    short = task_datasets["single-choice"][:7]
+    mixed = Dataset([task_datasets["single-choice"][i] for i in (0, 4, 1, 5, 2, 6, 3, 7)])
     for dataset, n in ((short, 3), (mixed, 1)):
         facts = {"field": "format", "found": re.compile(rf"^{n} .*m\.[01]$"), "expected": "4"}
         with raises(UsageError, **facts):
@@ -129,12 +139,12 @@ def test_released_scores_are_read_and_written_again(shared_data, tmp_path, syste
     scores = read_predictions(file, dataset)
     assert len(scores.values) == 4 * len(dataset)
     text = scores_format.write(dataset, scores)
-    again = scores_format.read(text, dataset, source="a")
+    reread = scores_format.read(text, dataset, source="a")
     if system == "RTE_Plus_BaselineSW_D":  # seven decimals, and no blank after the commas
-        assert again.values == pytest.approx(scores.values, abs=0.5e-5 + 1e-12)
+        assert reread.values == pytest.approx(scores.values, abs=0.5e-5 + 1e-12)
     else:
         assert text.encode() == file.read_bytes().replace(b"\r\n", b"\n")
-        assert again.values.tolist() == scores.values.tolist()
+        assert reread.values.tolist() == scores.values.tolist()
 
 
 @pytest.mark.parametrize("split", SETS)

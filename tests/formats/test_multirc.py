@@ -22,8 +22,8 @@ def changed(index, **fields):
     return json.dumps([entry | fields if i == index else entry for i, entry in enumerate(ENTRIES)])
 
 
-def test_zeros_and_ones_are_decisions_matched_by_id(made):
-    predictions = multirc.read(json.dumps(ENTRIES), made["multiple-answer"], source="a")
+def test_zeros_and_ones_are_decisions_matched_by_id(task_datasets):
+    predictions = multirc.read(json.dumps(ENTRIES), task_datasets["multiple-answer"], source="a")
     assert [p.answers for p in predictions] == [
         (frozenset({0, 2}),),
         (frozenset({1}),),
@@ -32,13 +32,13 @@ def test_zeros_and_ones_are_decisions_matched_by_id(made):
     assert [p.n_candidates for p in predictions] == [3, 2, 1]
 
 
-def test_any_other_number_makes_them_scores(made):
-    scores = multirc.read(changed(0, scores=[0.5]), made["multiple-answer"], source="a")
+def test_any_other_number_makes_them_scores(task_datasets):
+    scores = multirc.read(changed(0, scores=[0.5]), task_datasets["multiple-answer"], source="a")
     assert [row.tolist() for row in scores] == [[1, 0, 1], [0, 1], [0.5]]
 
 
-def test_raw_scores_are_preferred_to_decisions(made):
-    dataset = made["multiple-answer"]
+def test_raw_scores_are_preferred_to_decisions(task_datasets):
+    dataset = task_datasets["multiple-answer"]
     decisions = [Prediction(q.id, (frozenset({0}),)) for q in dataset]
     scores = Scores.from_lists([[0.5, 2, -1], [0, 0], [1]])
     expected = '[\n{"pid": "news/one.txt", "qid": "0", "scores": [0.5, 2.0, -1.0]},\n'
@@ -47,11 +47,11 @@ def test_raw_scores_are_preferred_to_decisions(made):
     assert multirc.write(dataset, predictions=decisions).startswith(expected)
 
 
-def test_other_datasets_questions_are_named_by_their_ids(made):
+def test_other_datasets_questions_are_named_by_their_ids(task_datasets):
     plain = Dataset(
         [
             type(q)(q.id, q.passage, q.text, q.candidates, q.gold, q.task)
-            for q in made["multiple-answer"]
+            for q in task_datasets["multiple-answer"]
         ]
     )
     text = multirc.write(plain, predictions=[Prediction(q.id, (frozenset(),)) for q in plain])
@@ -59,7 +59,7 @@ def test_other_datasets_questions_are_named_by_their_ids(made):
 
 
 @pytest.mark.parametrize(
-    ("text", "where", "field", "found", "expected"),
+    ("text", "where", "field", "found_text", "expected"),
     [
         (
             json.dumps(ENTRIES[1:]),
@@ -102,18 +102,32 @@ def test_other_datasets_questions_are_named_by_their_ids(made):
         (json.dumps({"entries": ENTRIES}), "$", None, "an object with entries", "a list"),
     ],
 )
-def test_malformed_files(refused, text, where, field, found, expected):
+def test_malformed_files(refused, text, where, field, found_text, expected):
     refused(
-        "multirc", "multiple-answer", text, where=where, field=field, found=found, expected=expected
+        "multirc",
+        "multiple-answer",
+        text,
+        where=where,
+        field=field,
+        found=found_text,
+        expected=expected,
     )
 
 
-def test_duplicate_ids_are_refused(made):
-    one = made["multiple-answer"][0]
+def test_duplicate_ids_are_refused(task_datasets):
+    question = task_datasets["multiple-answer"][0]
     twins = Dataset(
         [
-            one,
-            type(one)("other", one.passage, one.text, one.candidates, one.gold, one.task, one.meta),
+            question,
+            type(question)(
+                "other",
+                question.passage,
+                question.text,
+                question.candidates,
+                question.gold,
+                question.task,
+                question.meta,
+            ),
         ]
     )
     with raises(UsageError, field="pid, qid", found="pid 'news/one.txt', qid '0'"):
@@ -136,8 +150,8 @@ def test_released_files_are_read_and_written_again(shared_data, tmp_path, file, 
     path = shared_data / "multirc" / "baseline-scores" / file
     content = read_predictions(path, dataset)
     assert isinstance(content, kind)
-    given = {"scores" if kind is Scores else "predictions": content}
-    written = json.loads(multirc.write(dataset, **given))
+    arguments = {"scores" if kind is Scores else "predictions": content}
+    written = json.loads(multirc.write(dataset, **arguments))
     released = json.loads(path.read_text(encoding="utf-8"))
 
     def by_id(entries):

@@ -57,16 +57,16 @@ def answers(question, format):
     if question.task is Task.MULTIPLE_ANSWER:
         return st.tuples(st.frozensets(st.integers(0, n - 1)))
     if question.task is Task.SINGLE_CHOICE:
-        one = st.tuples(st.integers(0, n - 1).map(lambda i: frozenset({i})))
+        single_option = st.tuples(st.integers(0, n - 1).map(lambda i: frozenset({i})))
     elif question.task is Task.MULTI_SPAN:
-        one = st.tuples(
+        single_option = st.tuples(
             st.lists(spoken if format == "answers" else texts, min_size=1, max_size=3).map(tuple)
         )
     elif question.task is Task.CLOZE:
-        one = st.tuples(st.sampled_from([(c.text,) for c in question.candidates]))
+        single_option = st.tuples(st.sampled_from([(c.text,) for c in question.candidates]))
     else:
-        one = st.tuples(st.tuples(spoken if format == "answers" else texts))
-    return one | st.just(()) if format in SKIPPING else one
+        single_option = st.tuples(st.tuples(spoken if format == "answers" else texts))
+    return single_option | st.just(()) if format in SKIPPING else single_option
 
 
 def finite_scores(dataset, numbers):
@@ -91,8 +91,8 @@ def facts(predictions):
 
 @pytest.mark.parametrize(("format", "shape"), DECISIONS)
 @given(data=st.data())
-def test_decisions_survive_a_round_trip(made, format, shape, data):
-    dataset, layout = made[shape], get_format(format)
+def test_decisions_survive_a_round_trip(task_datasets, format, shape, data):
+    dataset, layout = task_datasets[shape], get_format(format)
     drawn = [data.draw(answers(question, format)) for question in dataset]
     predictions = [
         Prediction(q.id, answer, n_candidates=len(q.candidates))
@@ -100,8 +100,8 @@ def test_decisions_survive_a_round_trip(made, format, shape, data):
     ]
     text = layout.write(dataset, predictions=predictions)
     blocks = [
-        ([dataset[i] for i in part], None, [predictions[i] for i in part])
-        for part in by_passage(dataset)
+        ([dataset[i] for i in passage_questions], None, [predictions[i] for i in passage_questions])
+        for passage_questions in by_passage(dataset)
     ]
     assert text == "".join(layout.write_blocks(blocks))
     assert layout.recognises(text)
@@ -113,8 +113,8 @@ def test_decisions_survive_a_round_trip(made, format, shape, data):
 
 @pytest.mark.parametrize(("format", "shape"), SCORES)
 @given(data=st.data())
-def test_scores_survive_a_round_trip(made, format, shape, data):
-    dataset, layout = made[shape], get_format(format)
+def test_scores_survive_a_round_trip(task_datasets, format, shape, data):
+    dataset, layout = task_datasets[shape], get_format(format)
     numbers = st.floats(allow_nan=False, allow_infinity=False)
     if format == "mctest-scores":
         numbers = st.integers(-(10**9), 10**9).map(lambda i: i / 100_000)
@@ -130,8 +130,8 @@ def test_scores_survive_a_round_trip(made, format, shape, data):
 
 
 @pytest.mark.parametrize(("format", "shape"), DECISIONS)
-def test_a_file_has_the_first_of_tied_answers(made, format, shape):
-    dataset, layout = made[shape], get_format(format)
+def test_a_file_has_the_first_of_tied_answers(task_datasets, format, shape):
+    dataset, layout = task_datasets[shape], get_format(format)
     choices = dataset.task.has_choices
     tie = (frozenset({0}), frozenset()) if choices else (("Wren",), ("Tam",))
     tied = [Prediction(q.id, tie, (0.5, 0.5), n_tied=2) for q in dataset]
@@ -142,8 +142,8 @@ def test_a_file_has_the_first_of_tied_answers(made, format, shape):
 @pytest.mark.parametrize(
     ("format", "shape"), [pair for pair in DECISIONS if pair[0] not in SKIPPING]
 )
-def test_a_question_without_an_answer_is_named(made, format, shape):
-    dataset = made[shape]
+def test_a_question_without_an_answer_is_named(task_datasets, format, shape):
+    dataset = task_datasets[shape]
     answer = frozenset({0}) if dataset.task.has_choices else ("Wren",)
     predictions = [Prediction(q.id, (answer,)) for q in dataset[:-1]] + [
         Prediction(dataset[-1].id, ())
@@ -153,8 +153,8 @@ def test_a_question_without_an_answer_is_named(made, format, shape):
     assert "--ties first" in str(caught.value)
 
 
-def test_selection_probabilities_cannot_be_written(made):
-    dataset = made["multiple-answer"]
+def test_selection_probabilities_cannot_be_written(task_datasets):
+    dataset = task_datasets["multiple-answer"]
     predictions = [Prediction(q.id, (), selection_probability=0.5) for q in dataset]
     for format in ("multirc", "answers", "jsonl"):
         with raises(
@@ -164,12 +164,12 @@ def test_selection_probabilities_cannot_be_written(made):
 
 
 @pytest.mark.parametrize("format", FORMATS)
-def test_every_format_refuses_unsupported_tasks(made, format):
+def test_every_format_refuses_unsupported_tasks(task_datasets, format):
     layout = get_format(format)
     assert layout.description
     assert layout.citation
     assert layout.holds <= {"scores", "decisions"}
-    for dataset in made.values():
+    for dataset in task_datasets.values():
         if dataset.task not in layout.tasks:
             facts = {
                 "field": "format",
@@ -183,18 +183,20 @@ def test_every_format_refuses_unsupported_tasks(made, format):
                 layout.read("", dataset, source="a")
 
 
-def test_missing_scores_or_decisions_are_refused(made):
+def test_missing_scores_or_decisions_are_refused(task_datasets):
     with raises(UsageError, field="scores", found="none") as caught:
-        get_format("mctest-scores").write(made["single-choice"], predictions=[])
+        get_format("mctest-scores").write(task_datasets["single-choice"], predictions=[])
     assert "mctest-scores" in str(caught.value)
     with raises(UsageError, field="decisions or scores", found="none"):
-        get_format("jsonl").write(made["cloze"])
+        get_format("jsonl").write(task_datasets["cloze"])
     with raises(UsageError, field="decisions", found="1", expected="3"):
-        get_format("record").write(made["cloze"], predictions=[Prediction("17", (("Tam",),))])
+        get_format("record").write(
+            task_datasets["cloze"], predictions=[Prediction("17", (("Tam",),))]
+        )
 
 
-def test_scores_that_do_not_fit_or_are_infinite_are_refused(made):
-    dataset = made["multiple-answer"]
+def test_scores_that_do_not_fit_or_are_infinite_are_refused(task_datasets):
+    dataset = task_datasets["multiple-answer"]
     with raises(UsageError, field="scores", found="3", expected="2") as caught:
         get_format("multirc").write(dataset, Scores.from_lists([[1, 2, 3], [1, 2, 3], [1]]))
     assert "news/one.txt==1" in str(caught.value)
@@ -203,11 +205,11 @@ def test_scores_that_do_not_fit_or_are_infinite_are_refused(made):
     assert "news/one.txt==1" in str(caught.value)
 
 
-def test_a_format_of_decisions_ignores_scores(made):
+def test_a_format_of_decisions_ignores_scores(task_datasets):
     scores = Scores.from_lists([[np.inf, 1, 2, 3]] * 3)
-    predictions = [Prediction(q.id, (("Tam",),)) for q in made["cloze"]]
-    text = get_format("record").write(made["cloze"], scores, predictions)
-    assert text == get_format("record").write(made["cloze"], predictions=predictions)
+    predictions = [Prediction(q.id, (("Tam",),)) for q in task_datasets["cloze"]]
+    text = get_format("record").write(task_datasets["cloze"], scores, predictions)
+    assert text == get_format("record").write(task_datasets["cloze"], predictions=predictions)
 
 
 def test_an_unknown_format_proposes_the_closest_name():
@@ -233,23 +235,23 @@ def test_an_unknown_format_proposes_the_closest_name():
     ],
 )
 def test_the_default_format_is_the_official_one_of_the_reader(
-    made, shape, reader, decisions, scores
+    task_datasets, shape, reader, decisions, scores
 ):
-    dataset = replace(made[shape], reader=reader)
+    dataset = replace(task_datasets[shape], reader=reader)
     assert (default_format(dataset).name, default_format(dataset, "scores").name) == (
         decisions,
         scores,
     )
 
 
-def test_record_in_superglues_form_is_written_in_superglues_form(made):
-    numbered = [replace(question, meta={"idx": question.id}) for question in made["cloze"]]
+def test_record_in_superglues_form_is_written_in_superglues_form(task_datasets):
+    numbered = [replace(question, meta={"idx": question.id}) for question in task_datasets["cloze"]]
     assert default_format(Dataset(numbered, reader="record")).name == "superglue"
 
 
 @pytest.mark.parametrize(("format", "shape"), sorted({*DECISIONS, *SCORES}))
-def test_files_are_recognised_from_their_content(made, tmp_path, format, shape):
-    dataset, layout = made[shape], get_format(format)
+def test_files_are_recognised_from_their_content(task_datasets, tmp_path, format, shape):
+    dataset, layout = task_datasets[shape], get_format(format)
     answer = frozenset({0}) if dataset.task.has_choices else ("Wren",)
     decisions = (
         [Prediction(q.id, (answer,)) for q in dataset] if "decisions" in layout.holds else None
@@ -266,10 +268,12 @@ def test_files_are_recognised_from_their_content(made, tmp_path, format, shape):
     assert type(read_predictions(path, dataset, format)) is type(content)
 
 
-def test_files_are_written_in_the_official_format_with_plain_line_ends(made, tmp_path):
+def test_files_are_written_in_the_official_format_with_plain_line_ends(task_datasets, tmp_path):
     path = tmp_path / "spans.json"
     write_predictions(
-        path, made["multi-span"], predictions=[Prediction(f"s{i}", (("Inês",),)) for i in range(3)]
+        path,
+        task_datasets["multi-span"],
+        predictions=[Prediction(f"s{i}", (("Inês",),)) for i in range(3)],
     )
     assert (
         path.read_bytes()
@@ -278,20 +282,22 @@ def test_files_are_written_in_the_official_format_with_plain_line_ends(made, tmp
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
-def test_byte_order_marks_and_other_line_ends_are_read(made, tmp_path, encoding):
+def test_byte_order_marks_and_other_line_ends_are_read(task_datasets, tmp_path, encoding):
     path = tmp_path / "answers"
     path.write_bytes("A\tB\tC\tD\r\nD\tC\tB\tA\r\n".encode(encoding))
-    letters = [next(iter(p.answers[0])) for p in read_predictions(path, made["single-choice"])]
+    letters = [
+        next(iter(p.answers[0])) for p in read_predictions(path, task_datasets["single-choice"])
+    ]
     assert letters == [0, 1, 2, 3, 3, 2, 1, 0]
 
 
-def test_invalid_bytes_missing_files_and_unknown_content(made, tmp_path):
+def test_invalid_bytes_missing_files_and_unknown_content(task_datasets, tmp_path):
     path = tmp_path / "answers"
     with raises(DataError, source=str(path), problem=re.compile("cannot be read")):
-        read_predictions(path, made["cloze"])
+        read_predictions(path, task_datasets["cloze"])
     path.write_bytes(b'{"17": "Caf\xe9"}')
     with raises(DataError, source=str(path), where="byte offset 11 (line 1)"):
-        read_predictions(path, made["cloze"])
+        read_predictions(path, task_datasets["cloze"])
     path.write_bytes(b"yes, maybe")
     with raises(
         DataError,
@@ -299,41 +305,41 @@ def test_invalid_bytes_missing_files_and_unknown_content(made, tmp_path):
         found="'yes, maybe'",
         expected=re.compile("mctest-scores.* jsonl"),
     ):
-        read_predictions(path, made["cloze"])
+        read_predictions(path, task_datasets["cloze"])
     path.write_bytes(b"\n")
     with raises(DataError, source=str(path), found="an empty file"):
-        read_predictions(path, made["cloze"])
+        read_predictions(path, task_datasets["cloze"])
 
 
-def test_a_file_for_another_task_is_refused(made, tmp_path):
+def test_a_file_for_another_task_is_refused(task_datasets, tmp_path):
     path = tmp_path / "answers"
     path.write_text('[{"pid": "a", "qid": "0", "scores": [1]}]', encoding="utf-8")
     with raises(UsageError, field="format", found="cloze", expected="multiple-answer") as caught:
-        read_predictions(path, made["cloze"])
+        read_predictions(path, task_datasets["cloze"])
     assert "multirc" in str(caught.value)
 
 
-def test_a_path_that_cannot_be_written_is_refused(made, tmp_path):
+def test_a_path_that_cannot_be_written_is_refused(task_datasets, tmp_path):
     with raises(UsageError, field="path", found=str(tmp_path / "no" / "a")):
         write_predictions(
-            tmp_path / "no" / "a", made["cloze"], predictions=[Prediction("17", ())] * 3
+            tmp_path / "no" / "a", task_datasets["cloze"], predictions=[Prediction("17", ())] * 3
         )
 
 
-def test_missing_questions_are_counted(made, tmp_path):
+def test_missing_questions_are_counted(task_datasets, tmp_path):
     path = tmp_path / "answers"
     path.write_text('{"18": "Tam"}', encoding="utf-8")
     notes: list[str] = []
-    predictions = read_predictions(path, made["cloze"], notes=notes)
+    predictions = read_predictions(path, task_datasets["cloze"], notes=notes)
     assert [p.answers for p in predictions] == [(), (("Tam",),), ()]
     assert notes == [f"{path}: 2 of 3 questions have no answer and score 0"]
 
 
-def test_decisions_have_no_scores(made, tmp_path):
+def test_decisions_have_no_scores(task_datasets, tmp_path):
     path = tmp_path / "answers"
     path.write_text("A\tB\tC\tD\nD\tC\tB\tA\n", encoding="utf-8")
     with raises(UsageError, found="decisions", expected="scores") as caught:
-        read_scores(path, made["single-choice"])
+        read_scores(path, task_datasets["single-choice"])
     assert str(path) in str(caught.value)
 
 

@@ -314,8 +314,8 @@ def make_samples(seed: int, n_each: int) -> list[Sample]:
                     for i in places
                 ]
                 parts = dict(zip("xyz", names, strict=False), b=LABELS[place], c=LABELS[places[1]])
-                said = form.format(**parts)
-                text = wrapper.format(t=said, o=options, y=parts["y"])
+                response = form.format(**parts)
+                text = wrapper.format(t=response, o=options, y=parts["y"])
                 samples[text, options] = Sample(text, options, place if is_read else None, form)
     return list(samples.values())
 

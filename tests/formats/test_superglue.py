@@ -25,17 +25,20 @@ ANSWER = "$.passage.questions[0].answers[0]"
 ZERO, THREE = line(0, q0={0: 1, 1: 0, 2: 1}, q1={3: 0, 4: 0}), line(3, q7={20: 1})
 
 
-def test_multirc_has_one_line_per_passage(made):
-    chosen = [frozenset({0, 2}), frozenset(), frozenset({0})]
+def test_multirc_has_one_line_per_passage(task_datasets):
+    selected = [frozenset({0, 2}), frozenset(), frozenset({0})]
     predictions = [
-        Prediction(q.id, (answer,)) for q, answer in zip(made["superglue"], chosen, strict=True)
+        Prediction(q.id, (answer,))
+        for q, answer in zip(task_datasets["superglue"], selected, strict=True)
     ]
-    assert superglue.write(made["superglue"], predictions=predictions) == f"{ZERO}\n{THREE}\n"
+    assert (
+        superglue.write(task_datasets["superglue"], predictions=predictions) == f"{ZERO}\n{THREE}\n"
+    )
 
 
-def test_lines_questions_and_options_are_matched_by_number(made):
+def test_lines_questions_and_options_are_matched_by_number(task_datasets):
     text = THREE + "\n" + line(0, q1={4: 0, 3: 0}, q0={2: 1, 0: 1, 1: 0})
-    predictions = superglue.read(text, made["superglue"], source="a")
+    predictions = superglue.read(text, task_datasets["superglue"], source="a")
     assert [p.answers for p in predictions] == [
         (frozenset({0, 2}),),
         (frozenset(),),
@@ -44,7 +47,7 @@ def test_lines_questions_and_options_are_matched_by_number(made):
 
 
 @pytest.mark.parametrize(
-    ("text", "where", "field", "found", "expected"),
+    ("text", "where", "field", "found_text", "expected"),
     [
         (ZERO, None, None, "none for passage idx 3, question idx 7, answer idx 20", "one for each"),
         (
@@ -73,24 +76,32 @@ def test_lines_questions_and_options_are_matched_by_number(made):
         (f"{ZERO}\n{THREE[:-1]}", "line 2 column 88", None, "the end of the text", None),
     ],
 )
-def test_malformed_multirc_lines(refused, text, where, field, found, expected):
+def test_malformed_multirc_lines(refused, text, where, field, found_text, expected):
     refused(
-        "superglue", "superglue", text, where=where, field=field, found=found, expected=expected
+        "superglue",
+        "superglue",
+        text,
+        where=where,
+        field=field,
+        found=found_text,
+        expected=expected,
     )
 
 
-def test_record_has_one_line_per_query(made):
+def test_record_has_one_line_per_query(task_datasets):
     predictions = [
-        Prediction(q.id, ((text,),)) for q, text in zip(made["cloze"], "abc", strict=True)
+        Prediction(q.id, ((text,),)) for q, text in zip(task_datasets["cloze"], "abc", strict=True)
     ]
     text = '{"idx": 17, "label": "a"}\n{"idx": 18, "label": "b"}\n{"idx": 19, "label": "c"}\n'
-    assert superglue.write(made["cloze"], predictions=predictions) == text
-    again = superglue.read("\n".join(reversed(text.split("\n"))), made["cloze"], source="a")
-    assert [p.answers for p in again] == [p.answers for p in predictions]
+    assert superglue.write(task_datasets["cloze"], predictions=predictions) == text
+    reread = superglue.read(
+        "\n".join(reversed(text.split("\n"))), task_datasets["cloze"], source="a"
+    )
+    assert [p.answers for p in reread] == [p.answers for p in predictions]
 
 
 @pytest.mark.parametrize(
-    ("text", "where", "field", "found", "expected"),
+    ("text", "where", "field", "found_text", "expected"),
     [
         ('{"idx": 17, "label": "Tam"}', None, None, "none for idx 18", "one for each"),
         (
@@ -104,17 +115,22 @@ def test_record_has_one_line_per_query(made):
         ('{"idx": 5, "label": "Tam"}', "line 1", None, "idx 5", "one of 3 entries such as idx 17"),
     ],
 )
-def test_malformed_record_lines(refused, text, where, field, found, expected):
-    refused("superglue", "cloze", text, where=where, field=field, found=found, expected=expected)
+def test_malformed_record_lines(refused, text, where, field, found_text, expected):
+    refused(
+        "superglue", "cloze", text, where=where, field=field, found=found_text, expected=expected
+    )
 
 
-def test_other_datasets_are_refused(made):
-    predictions = [Prediction(q.id, (frozenset(),)) for q in made["multiple-answer"]]
-    facts = {"field": "format", "found": re.compile(f"^question {made['multiple-answer'][0].id} ")}
+def test_other_datasets_are_refused(task_datasets):
+    predictions = [Prediction(q.id, (frozenset(),)) for q in task_datasets["multiple-answer"]]
+    facts = {
+        "field": "format",
+        "found": re.compile(f"^question {task_datasets['multiple-answer'][0].id} "),
+    }
     with raises(UsageError, **facts):
-        superglue.write(made["multiple-answer"], predictions=predictions)
+        superglue.write(task_datasets["multiple-answer"], predictions=predictions)
     with raises(UsageError, **facts):
-        superglue.read("", made["multiple-answer"], source="a")
+        superglue.read("", task_datasets["multiple-answer"], source="a")
 
 
 def test_the_released_validation_set_round_trips(shared_data):

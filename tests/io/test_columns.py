@@ -181,16 +181,20 @@ def test_a_file_without_rows_is_an_error(tmp_path):
 @needs_arrow
 def test_shards_are_the_whole_dataset(tmp_path):
     table = _table(_rows())
-    whole = load(_write(tmp_path / "whole.parquet", table), fields=FIELDS)
+    unsharded = load(_write(tmp_path / "whole.parquet", table), fields=FIELDS)
     folder = tmp_path / "repo" / "data"
     folder.mkdir(parents=True)
     for i in range(2):
         _write(folder / f"train-0000{i}-of-00002.parquet", table.slice(3 * i, 3))
     _write(folder / "validation-00000-of-00001.parquet", table.slice(0, 2))
     train = load(tmp_path / "repo", fields=FIELDS, split="train")
-    assert (train.fingerprint, train.split, len(train.passages)) == (whole.fingerprint, "train", 1)
-    named = load(folder / "train-*-of-00002.parquet", fields=FIELDS)
-    assert (named.fingerprint, named.name) == (whole.fingerprint, "train")
+    assert (train.fingerprint, train.split, len(train.passages)) == (
+        unsharded.fingerprint,
+        "train",
+        1,
+    )
+    matching_shards = load(folder / "train-*-of-00002.parquet", fields=FIELDS)
+    assert (matching_shards.fingerprint, matching_shards.name) == (unsharded.fingerprint, "train")
     assert len(load(tmp_path / "repo", fields=FIELDS, split="dev")) == 2
     (folder / "train-00001-of-00002.parquet").unlink()
     assert len(load(tmp_path / "repo", fields=FIELDS, split="train")) == 3
@@ -231,12 +235,18 @@ def test_rows_of_squad_are_recognised(tmp_path):
 )
 def test_rows_of_readers_are_recognised(tmp_path, row):
     (tmp_path / "dev.jsonl").write_text(json.dumps(row), encoding="utf-8")
-    one, other = load(tmp_path / "dev.jsonl"), load(_write(tmp_path / "x.parquet", _table([row])))
-    assert other.reader == one.reader
-    (found,), (expected,) = other, one  # rows without ids are named after their place
-    assert (found.passage.text, found.text, found.gold) == (
+    from_json, from_parquet = (
+        load(tmp_path / "dev.jsonl"),
+        load(_write(tmp_path / "x.parquet", _table([row]))),
+    )
+    assert from_parquet.reader == from_json.reader
+    (question,), (expected,) = (
+        from_parquet,
+        from_json,
+    )  # rows without ids are named after their place
+    assert (question.passage.text, question.text, question.gold) == (
         expected.passage.text,
         expected.text,
         expected.gold,
     )
-    assert [c.text for c in found.candidates] == [c.text for c in expected.candidates]
+    assert [c.text for c in question.candidates] == [c.text for c in expected.candidates]

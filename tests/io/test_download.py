@@ -41,21 +41,23 @@ def server(monkeypatch):
 
 
 @pytest.fixture
-def part(tmp_path):
+def partial_file(tmp_path):
     return tmp_path / "a.part"
 
 
 @pytest.fixture
-def interrupted(part):
+def interrupted(partial_file):
     """A partial file, as an interrupted download leaves it."""
-    part.write_bytes(CONTENT[:100_000])
-    return part
+    partial_file.write_bytes(CONTENT[:100_000])
+    return partial_file
 
 
-def test_a_file_is_downloaded_in_one_request(server, part):
+def test_a_file_is_downloaded_in_one_request(server, partial_file):
     steps = []
-    assert download(f"{server.address}/a", part, EXPECTED, advance=steps.append) == sha256(CONTENT)
-    assert part.read_bytes() == CONTENT
+    assert download(f"{server.address}/a", partial_file, EXPECTED, advance=steps.append) == sha256(
+        CONTENT
+    )
+    assert partial_file.read_bytes() == CONTENT
     assert sum(steps) == len(CONTENT)
     assert server.headers("Range") == [None]
 
@@ -70,12 +72,12 @@ def test_an_interrupted_download_is_continued(server, interrupted):
     assert sum(steps) == len(CONTENT)
 
 
-def test_a_connection_that_breaks_is_continued_at_once(server, part):
+def test_a_connection_that_breaks_is_continued_at_once(server, partial_file):
     server.resources["/a"].cuts = [70_000, 0, 130_000]
-    assert download(f"{server.address}/a", part, EXPECTED) == sha256(CONTENT)
+    assert download(f"{server.address}/a", partial_file, EXPECTED) == sha256(CONTENT)
     ranges = server.headers("Range")
     assert (len(ranges), ranges[0], ranges[1] == ranges[2] != ranges[3]) == (4, None, True)
-    assert all(re.fullmatch(r"bytes=[1-9]\d{4,5}-", asked) for asked in ranges[1:])
+    assert all(re.fullmatch(r"bytes=[1-9]\d{4,5}-", byte_range) for byte_range in ranges[1:])
 
 
 def test_without_a_known_sum_a_download_starts_again(server, interrupted):
@@ -118,67 +120,67 @@ def test_a_part_that_was_not_asked_for_is_not_appended(server, interrupted):
     assert server.headers("Range") == ["bytes=100000-", None]
 
 
-def test_a_wrong_sum_names_both_and_leaves_nothing(server, part):
+def test_a_wrong_sum_names_both_and_leaves_nothing(server, partial_file):
     server.resources["/a"].content = OTHER
     facts = {"source": f"{server.address}/a", "field": "sha256", "hint": "ask"}
-    found, expected = (
+    actual_sum, expected = (
         re.compile(sha256(OTHER)),
         re.compile(f"300,000 bytes with sha256 {sha256(CONTENT)}"),
     )
-    with raises(DataError, found=found, expected=expected, **facts):
-        download(f"{server.address}/a", part, EXPECTED, hint="ask")
-    assert list(part.parent.iterdir()) == []
+    with raises(DataError, found=actual_sum, expected=expected, **facts):
+        download(f"{server.address}/a", partial_file, EXPECTED, hint="ask")
+    assert list(partial_file.parent.iterdir()) == []
     assert len(server.requests) == 1
 
 
-def test_a_file_that_is_too_large_is_not_read_to_its_end(server, part):
+def test_a_file_that_is_too_large_is_not_read_to_its_end(server, partial_file):
     server.resources["/a"].content = CONTENT + bytes(5_000_000)
     with raises(DataError, field="sha256", found=re.compile(r"^[34]\d\d,\d\d\d bytes")):
-        download(f"{server.address}/a", part, EXPECTED)
+        download(f"{server.address}/a", partial_file, EXPECTED)
 
 
 @pytest.mark.parametrize(("status", "n_requests"), [(403, 1), (404, 1), (410, 1), (503, 3)])
-def test_a_server_without_the_file(server, part, status, n_requests):
+def test_a_server_without_the_file(server, partial_file, status, n_requests):
     server.resources["/a"].status = status
     with raises(
         DataError, source=f"{server.address}/a", found=re.compile(f"HTTP {status}"), hint="ask"
     ):
-        download(f"{server.address}/a", part, EXPECTED, hint="ask")
+        download(f"{server.address}/a", partial_file, EXPECTED, hint="ask")
     assert len(server.requests) == n_requests
-    assert list(part.parent.iterdir()) == []
+    assert list(partial_file.parent.iterdir()) == []
 
 
-def test_a_server_that_always_truncates(server, part):
+def test_a_server_that_always_truncates(server, partial_file):
     server.resources["/a"] = Resource(CONTENT, ranges=False, cuts=[9_000] * 9)
     with raises(DataError, hint=re.compile("bytes are kept")):
-        download(f"{server.address}/a", part, EXPECTED)
-    assert part.read_bytes() == CONTENT[: part.stat().st_size]
+        download(f"{server.address}/a", partial_file, EXPECTED)
+    assert partial_file.read_bytes() == CONTENT[: partial_file.stat().st_size]
     with raises(DataError, hint="ask"):
-        download(f"{server.address}/a", part, UNKNOWN, hint="ask")
+        download(f"{server.address}/a", partial_file, UNKNOWN, hint="ask")
 
 
 @pytest.mark.parametrize("length", ["abc", "-5", ""])
 @pytest.mark.parametrize("expected", [EXPECTED, UNKNOWN])
-def test_a_length_that_is_none_is_a_broken_connection(server, part, length, expected):
+def test_a_length_that_is_none_is_a_broken_connection(server, partial_file, length, expected):
     server.resources["/a"] = Resource(CONTENT, length=False, headers={"Content-Length": length})
     with raises(
         DataError, source=f"{server.address}/a", found=re.compile("Content-Length"), hint="ask"
     ):
-        download(f"{server.address}/a", part, expected, hint="ask")
+        download(f"{server.address}/a", partial_file, expected, hint="ask")
     assert len(server.requests) == 3
 
 
-def test_a_server_that_stops_sending(server, part, monkeypatch):
+def test_a_server_that_stops_sending(server, partial_file, monkeypatch):
     monkeypatch.setattr(module, "TIMEOUT_SECONDS", 0.2)
     server.resources["/a"].stalls = [90_000]
-    assert download(f"{server.address}/a", part, EXPECTED) == sha256(CONTENT)
+    assert download(f"{server.address}/a", partial_file, EXPECTED) == sha256(CONTENT)
     server.resources["/a"].stalls = [0] * 9
-    part.unlink()
+    partial_file.unlink()
     with raises(DataError, found="no answer within 0.2 s"):
-        download(f"{server.address}/a", part, EXPECTED)
+        download(f"{server.address}/a", partial_file, EXPECTED)
 
 
-def test_no_server(server, part):
+def test_no_server(server, partial_file):
     with http_server() as gone:
         pass
     with raises(
@@ -187,7 +189,7 @@ def test_no_server(server, part):
         found=re.compile("refused", re.IGNORECASE),
         hint="ask",
     ):
-        download(f"{gone.address}/a", part, EXPECTED, hint="ask")
+        download(f"{gone.address}/a", partial_file, EXPECTED, hint="ask")
 
 
 def test_redirects_are_followed_and_the_rest_is_asked_for_there(server, interrupted):
@@ -199,29 +201,29 @@ def test_redirects_are_followed_and_the_rest_is_asked_for_there(server, interrup
 @pytest.mark.parametrize(
     "target", ["file:///etc/hostname", "ftp://127.0.0.1/a", "/old"], ids=["file", "ftp", "loop"]
 )
-def test_bad_redirects(server, part, target):
+def test_bad_redirects(server, partial_file, target):
     server.resources["/old"] = Resource(b"", redirect=target)
     with raises(DataError, source=f"{server.address}/old", problem=re.compile("does not have")):
-        download(f"{server.address}/old", part, EXPECTED)
+        download(f"{server.address}/old", partial_file, EXPECTED)
 
 
 @pytest.mark.parametrize("expected", [EXPECTED, UNKNOWN])
-def test_a_content_coding_that_was_not_asked_for_is_undone(server, part, expected):
+def test_a_content_coding_that_was_not_asked_for_is_undone(server, partial_file, expected):
     server.resources["/a"] = Resource(
         gzip.compress(CONTENT), headers={"Content-Encoding": "gzip"}, cuts=[70_000]
     )
-    assert download(f"{server.address}/a", part, expected) == sha256(CONTENT)
-    assert part.read_bytes() == CONTENT
+    assert download(f"{server.address}/a", partial_file, expected) == sha256(CONTENT)
+    assert partial_file.read_bytes() == CONTENT
 
 
 @pytest.mark.parametrize("expected", [EXPECTED, UNKNOWN])
-def test_a_part_without_being_asked_for_one_is_not_the_file(server, part, expected):
+def test_a_part_without_being_asked_for_one_is_not_the_file(server, partial_file, expected):
     server.resources["/a"] = Resource(
         CONTENT[:100], status=206, headers={"Content-Range": "bytes 0-99/300000"}
     )
     with raises(DataError, found=re.compile("not requested")):
-        download(f"{server.address}/a", part, expected)
-    assert list(part.parent.iterdir()) == []
+        download(f"{server.address}/a", partial_file, expected)
+    assert list(partial_file.parent.iterdir()) == []
 
 
 @pytest.mark.parametrize(
@@ -232,43 +234,43 @@ def test_a_part_without_being_asked_for_one_is_not_the_file(server, part, expect
     ],
     ids=["empty", "no content"],
 )
-def test_what_is_no_file_is_not_recorded_as_one(server, part, resource, facts):
+def test_what_is_no_file_is_not_recorded_as_one(server, partial_file, resource, facts):
     server.resources["/a"] = resource
     with raises(DataError, source=f"{server.address}/a", hint="ask", **facts):
-        download(f"{server.address}/a", part, UNKNOWN, hint="ask")
-    assert not part.exists()
+        download(f"{server.address}/a", partial_file, UNKNOWN, hint="ask")
+    assert not partial_file.exists()
 
 
 @pytest.mark.parametrize(
     ("length", "expected", "n_notes"),
     [(True, UNKNOWN, 0), (False, UNKNOWN, 1), (False, EXPECTED, 0)],
 )
-def test_a_file_whose_end_nobody_knows_is_noted(server, part, length, expected, n_notes):
+def test_a_file_whose_end_nobody_knows_is_noted(server, partial_file, length, expected, n_notes):
     server.resources["/a"] = Resource(CONTENT, length=length)
     notes = []
-    download(f"{server.address}/a", part, expected, notify=notes.append)
+    download(f"{server.address}/a", partial_file, expected, notify=notes.append)
     assert len(notes) == n_notes
 
 
-def test_starting_again_and_again_is_no_progress(server, part):
+def test_starting_again_and_again_is_no_progress(server, partial_file):
     server.resources["/a"] = Resource(CONTENT, shift=1, cuts=[70_000] * 99)
     with raises(DataError, problem=re.compile("broke off")):
-        download(f"{server.address}/a", part, EXPECTED)
+        download(f"{server.address}/a", partial_file, EXPECTED)
     assert len(server.requests) < 6
 
 
-def test_a_proxy_is_used_if_the_environment_names_one(server, part, monkeypatch):
+def test_a_proxy_is_used_if_the_environment_names_one(server, partial_file, monkeypatch):
     server.resources["http://data.example/a"] = Resource(CONTENT)
     monkeypatch.setenv("http_proxy", server.address)
     monkeypatch.delenv("no_proxy", raising=False)
-    assert download("http://data.example/a", part, EXPECTED) == sha256(CONTENT)
+    assert download("http://data.example/a", partial_file, EXPECTED) == sha256(CONTENT)
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="the system has no full device")
-def test_a_full_disk(server, part):
-    part.symlink_to("/dev/full")
-    with raises(UsageError, field="path", found=str(part)) as caught:
-        download(f"{server.address}/a", part, EXPECTED)
+def test_a_full_disk(server, partial_file):
+    partial_file.symlink_to("/dev/full")
+    with raises(UsageError, field="path", found=str(partial_file)) as caught:
+        download(f"{server.address}/a", partial_file, EXPECTED)
     assert "No space left on device" in str(caught.value)
 
 

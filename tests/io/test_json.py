@@ -30,7 +30,7 @@ def test_python_json_round_trips(value, ascii):
 
 
 @pytest.mark.parametrize(
-    ("text", "where", "found", "expected"),
+    ("text", "where", "found_text", "expected"),
     [
         ('{"a": [1, NaN]}', "$.a[1]", "NaN", "a finite number or null"),
         ("[-Infinity]", "$[0]", "-Infinity", "a finite number or null"),
@@ -47,8 +47,8 @@ def test_python_json_round_trips(value, ascii):
         ('{"a": NaN, "b": }', "line 1 column 17", "'}'", None),
     ],
 )
-def test_malformed_json(text, where, found, expected):
-    with raises(DataError, source="f", where=where, found=found, expected=expected):
+def test_malformed_json(text, where, found_text, expected):
+    with raises(DataError, source="f", where=where, found=found_text, expected=expected):
         parse_json(text, "f")
 
 
@@ -85,7 +85,7 @@ _ROOT = {"data": [{"id": "x", "n": 3, "yes": True, "texts": ["a", 1], "none": No
 
 
 @pytest.mark.parametrize(
-    ("take", "where", "field", "found", "expected"),
+    ("take", "where", "field", "found_text", "expected"),
     [
         (lambda node: node.text("n"), "$.data[0]", "n", "the number 3", "a string"),
         (
@@ -137,9 +137,11 @@ _ROOT = {"data": [{"id": "x", "n": 3, "yes": True, "texts": ["a", 1], "none": No
         ),
     ],
 )
-def test_a_node_refuses_other_types(take, where, field, found, expected):
+def test_a_node_refuses_other_types(take, where, field, found_text, expected):
     (node,) = Node(_ROOT, "f").items("data")
-    with raises(DataError, source="f", where=where, field=field, found=found, expected=expected):
+    with raises(
+        DataError, source="f", where=where, field=field, found=found_text, expected=expected
+    ):
         take(node)
 
 

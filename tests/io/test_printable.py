@@ -10,7 +10,7 @@ from classic_rc.io.text import printable
 
 
 @pytest.mark.parametrize(
-    ("text", "shown"),
+    ("text", "printed"),
     [
         ("plain text, 100 %", "plain text, 100 %"),
         ("\x1b[31mred\x07", r"\x1b[31mred\x07"),
@@ -23,8 +23,8 @@ from classic_rc.io.text import printable
         ("👩\u200d💻 می\u200cخواهم a\u00adb", "👩\u200d💻 می\u200cخواهم a\u00adb"),
     ],
 )
-def test_printable(text, shown):
-    assert printable(text) == shown
+def test_printable(text, printed):
+    assert printable(text) == printed
 
 
 def test_characters_to_keep_are_not_escaped():
@@ -33,8 +33,8 @@ def test_characters_to_keep_are_not_escaped():
 
 @given(st.text(st.characters()))
 def test_the_result_is_harmless_and_stable(text):
-    shown = printable(text)
-    assert printable(shown) == shown
-    assert "\x1b" not in shown
-    assert len(shown.splitlines()) <= 1
-    shown.encode("utf-8")
+    printed = printable(text)
+    assert printable(printed) == printed
+    assert "\x1b" not in printed
+    assert len(printed.splitlines()) <= 1
+    printed.encode("utf-8")

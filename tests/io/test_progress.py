@@ -126,9 +126,9 @@ def test_an_error_stops_the_clock(monkeypatch):
 
     with pytest.raises(KeyboardInterrupt):
         fail()
-    shown = terminal.getvalue()
+    screen = terminal.getvalue()
     time.sleep(0.3)
-    assert terminal.getvalue() == shown
+    assert terminal.getvalue() == screen
 
 
 @pytest.mark.parametrize("has_terminal", [True, False])
@@ -174,8 +174,8 @@ def test_the_estimate_counts_down_while_a_step_lasts_and_ends_when_it_is_over():
     work = progress.Progress()
     work.total = 10
     work(4)
-    left = [work.look(work.start + seconds)[1] for seconds in (40, 50, 70, 110)]
-    assert left == pytest.approx([60, 50, 30, -10])
+    estimates = [work.look(work.start + seconds)[1] for seconds in (40, 50, 70, 110)]
+    assert estimates == pytest.approx([60, 50, 30, -10])
     assert "? left" in lines_at([111], work)[0]
     work(1)
     assert work.look(work.start + 150)[1] == pytest.approx(150)
@@ -219,10 +219,10 @@ def half(work):
 
 def test_other_processes_report_the_share_that_they_have_done():
     work = progress.Progress()
-    with work.run(), reporters(2) as both:
-        assert both[1](half, work) == 0.25
+    with work.run(), reporters(2) as both_reporters:
+        assert both_reporters[1](half, work) == 0.25
         CURRENT_WORK.set(None)
-        both[1].forget()
+        both_reporters[1].forget()
         assert work.share == 0
     CURRENT_WORK.set(None)
 

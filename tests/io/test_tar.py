@@ -58,7 +58,7 @@ def read_with_tarfile(content):
     with tarfile.open(fileobj=io.BytesIO(content), mode="r:") as archive:
         return [
             (
-                tuple(part for part in member.name.split("/") if part != "."),
+                tuple(component for component in member.name.split("/") if component != "."),
                 archive.extractfile(member).read(),
             )
             for member in archive
@@ -89,11 +89,12 @@ def test_the_members_are_those_that_tarfile_finds(members, form, data):
         content[: data.draw(st.one_of(st.just(len(content)), st.integers(0, len(content))))]
     )
     try:
-        found = read(content)
+        stored_members = read(content)
     except DataError:
         return
-    assert found == [
-        (tuple(part for part in path if part), text) for path, text in read_with_tarfile(content)
+    assert stored_members == [
+        (tuple(component for component in path if component), text)
+        for path, text in read_with_tarfile(content)
     ]
 
 
@@ -112,10 +113,10 @@ def test_plain_archives(form, monkeypatch):
 
 
 @pytest.mark.parametrize("names", [["a"], ["a" * 101], ["é"]], ids=["plain", "long", "accent"])
-@pytest.mark.parametrize(("limit", "most"), [("MAX_FILES", 2), ("MAX_INPUT", 3)])
-def test_limits_hold_for_all_members(monkeypatch, names, limit, most):
+@pytest.mark.parametrize(("limit", "n_allowed"), [("MAX_FILES", 2), ("MAX_INPUT", 3)])
+def test_limits_hold_for_all_members(monkeypatch, names, limit, n_allowed):
     content = pack([(f"{name}{i}", b"text", tarfile.REGTYPE) for i in range(3) for name in names])
     assert len(read(content)) == 3
-    monkeypatch.setattr(files, limit, most)
+    monkeypatch.setattr(files, limit, n_allowed)
     with raises(DataError):
         read(content)

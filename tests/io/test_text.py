@@ -29,7 +29,7 @@ def test_every_encoding_and_line_end_gives_the_same_text(text, end):
 
 
 @pytest.mark.parametrize(
-    ("data", "where", "found", "expected"),
+    ("data", "where", "found_text", "expected"),
     [
         (b"one\r\ntwo \xe9t\xe9", "byte offset 9 (line 2)", "the byte 0xe9", "UTF-8 text"),
         (b"\xef\xbb\xbfa\n\xff", "byte offset 5 (line 2)", "the byte 0xff", "UTF-8 text"),
@@ -52,8 +52,8 @@ def test_every_encoding_and_line_end_gives_the_same_text(text, end):
         (b"\x81a", "byte offset 0 (line 1)", "the byte 0x81", "UTF-8 text"),
     ],
 )
-def test_invalid_bytes_have_an_offset(data, where, found, expected):
-    with raises(DataError, source="f", where=where, found=found, expected=expected):
+def test_invalid_bytes_have_an_offset(data, where, found_text, expected):
+    with raises(DataError, source="f", where=where, found=found_text, expected=expected):
         decode_text(data, "f")
 
 

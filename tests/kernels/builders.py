@@ -64,8 +64,8 @@ def problems(draw, n_words=8, n_passages=4, passage=40, question=5, candidate=5)
     for number in range(len(passages)):
         for _ in range(draw(st.integers(0, 2))):
             questions.append((number, draw(st.lists(words, max_size=question))))
-            own = draw(st.lists(st.lists(words, max_size=candidate), max_size=4))
-            candidates += [(len(questions) - 1, text) for text in own]
+            candidate_texts = draw(st.lists(st.lists(words, max_size=candidate), max_size=4))
+            candidates += [(len(questions) - 1, text) for text in candidate_texts]
     return Problem(vocabulary, passages, questions, candidates)
 
 

@@ -46,11 +46,11 @@ def test_pieces_are_those_of_a_plain_loop(text):
     expected += [piece] if piece else []
     buffer = encoded(text)
     starts, lengths = find_pieces(buffer, class_table(" -", ".,"))
-    found = [
+    pieces_found = [
         buffer[start : start + n]
         for start, n in zip(starts.tolist(), lengths.tolist(), strict=True)
     ]
-    assert [piece.decode("utf-8", "surrogatepass") for piece in found] == expected
+    assert [piece.decode("utf-8", "surrogatepass") for piece in pieces_found] == expected
     places = character_places(buffer)
     assert places[starts].tolist() == [
         len(buffer[:start].decode("utf-8", "surrogatepass")) for start in starts.tolist()
@@ -73,9 +73,9 @@ def test_short_pieces_have_equal_keys_only_if_they_are_equal(pieces):
     first, second = keys_of(pieces)
     for i, piece in enumerate(pieces):
         assert (second[i] == 0) == (len(piece) > SHORT)
-        same = (first == first[i]) & (second == second[i])
+        equal_keys = (first == first[i]) & (second == second[i])
         if len(piece) <= SHORT:
-            assert same.tolist() == [other == piece for other in pieces]
+            assert equal_keys.tolist() == [other == piece for other in pieces]
 
 
 def little_endian(piece):
@@ -105,10 +105,10 @@ def test_the_cache_is_right_or_does_not_know(n_slots, room, batches):
         patch.setattr(byte_pieces, "_MAX_NUMBERS", room)
         cache, numbers = KeyCache(), {}
         for batch in batches:
-            known, found = dict(numbers), cache.find(keys_of(batch)).tolist()
+            expected_numbers, cached_numbers = dict(numbers), cache.find(keys_of(batch)).tolist()
             assert all(
-                got == -1 or got == known.get(piece)
-                for piece, got in zip(batch, found, strict=True)
+                got == -1 or got == expected_numbers.get(piece)
+                for piece, got in zip(batch, cached_numbers, strict=True)
             )
             own = np.array(
                 [numbers.setdefault(piece, len(numbers)) for piece in batch], dtype=np.int32
@@ -130,9 +130,11 @@ def test_a_growing_cache_keeps_what_it_knows(monkeypatch):
     keys = Keys(first, np.full(len(first), 3 << 56, dtype=np.uint64))
     numbers = np.arange(len(first), dtype=np.int32)
     for stop in (10, 1_000, 40_000):
-        part = np.arange(stop)
-        cache.add(keys.take(part), numbers[:stop], stop)
-        found = cache.find(keys.take(part))
-        assert ((found == numbers[:stop]) | (found == -1)).all()
-        assert (found >= 0).mean() > 0.9  # one key in twelve shares its slot at most, on average
+        rows = np.arange(stop)
+        cache.add(keys.take(rows), numbers[:stop], stop)
+        cached_numbers = cache.find(keys.take(rows))
+        assert ((cached_numbers == numbers[:stop]) | (cached_numbers == -1)).all()
+        assert (
+            cached_numbers >= 0
+        ).mean() > 0.9  # one key in twelve shares its slot at most, on average
         assert (cache.find(keys.take(np.arange(stop, len(first)))) == -1).all()

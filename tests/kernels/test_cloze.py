@@ -47,7 +47,9 @@ def places(*numbers):
 def test_cloze_distance_equals_reference(case, max_distance, pairs):
     problem, placeholders = case
     with small_blocks(pairs):
-        distances, found = cloze_distance(problem.arrays, places(*placeholders), max_distance)
+        distances, has_distance = cloze_distance(
+            problem.arrays, places(*placeholders), max_distance
+        )
     options = {"max_distance": max_distance}
     texts = list(each(problem, placeholders))
     assert distances.tolist() == [reference.cloze_distance(*t, **options) for t in texts]
@@ -59,7 +61,7 @@ def test_cloze_distance_equals_reference(case, max_distance, pairs):
         )
         for t in texts
     ]
-    assert found.tolist() == matched
+    assert has_distance.tolist() == matched
 
 
 @settings(max_examples=examples(50, 300))
@@ -110,11 +112,11 @@ def test_a_block_in_the_middle_takes_its_own_placeholders():
     questions = [(p, [1, 3]) for p in range(3)]
     candidates = [(q, [2]) for q in range(3)]
     arrays = Problem(4, passages, questions, candidates).arrays
-    whole = cloze_distance(arrays, places(1, 0, 2))[0].tolist()
+    unblocked = cloze_distance(arrays, places(1, 0, 2))[0].tolist()
     window = cloze_window(arrays, places(1, 0, 2)).tolist()
-    assert len(set(whole)) > 1
+    assert len(set(unblocked)) > 1
     with small_blocks(1):
-        assert cloze_distance(arrays, places(1, 0, 2))[0].tolist() == whole
+        assert cloze_distance(arrays, places(1, 0, 2))[0].tolist() == unblocked
         assert cloze_window(arrays, places(1, 0, 2)).tolist() == window
 
 

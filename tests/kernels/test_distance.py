@@ -26,10 +26,10 @@ RULES = ("mean", "min", "min+1", "first")
 @given(case=problems_with_stop_words(), rule=st.sampled_from(RULES))
 def test_word_distance_equals_reference(case, rule):
     problem, stop = case
-    got, found = word_distance(problem.arrays, flags_of(problem.n_words, stop), rule)
+    got, has_distance = word_distance(problem.arrays, flags_of(problem.n_words, stop), rule)
     expected = [reference.word_distance(*texts, stop, rule) for texts in problem.texts]
     assert got.tolist() == expected
-    assert (got[~found] == 1).all()
+    assert (got[~has_distance] == 1).all()
 
 
 @settings(max_examples=examples(25, 150))
@@ -75,10 +75,10 @@ def test_many_candidates_of_one_question_equal_reference(rule):
 def test_both_at_once_are_each_by_itself(case, rule, window):
     problem, stop = case
     flags, arrays = flags_of(problem.n_words, stop), problem.arrays
-    windows, distances, found = window_and_distance(arrays, flags, window=window, rule=rule)
+    windows, distances, has_distance = window_and_distance(arrays, flags, window=window, rule=rule)
     assert windows.tolist() == sliding_window(arrays, window).tolist()
     alone = word_distance(arrays, flags, rule)
-    assert (distances.tolist(), found.tolist()) == (alone[0].tolist(), alone[1].tolist())
+    assert (distances.tolist(), has_distance.tolist()) == (alone[0].tolist(), alone[1].tolist())
 
 
 def test_blocks_cover_every_candidate_once():
@@ -88,12 +88,12 @@ def test_blocks_cover_every_candidate_once():
     candidates = [(q, rng.integers(0, 20, 3).tolist()) for q in range(80) for _ in range(4)]
     arrays = Problem(20, passages, questions, candidates).arrays
     flags = np.zeros(20, dtype=bool)
-    whole = sliding_window(arrays), word_distance(arrays, flags)[0], phrase_counts(arrays)
+    unblocked = sliding_window(arrays), word_distance(arrays, flags)[0], phrase_counts(arrays)
     for size in (3, 50):
         with small_blocks(size):
             parts = sliding_window(arrays), word_distance(arrays, flags)[0], phrase_counts(arrays)
-        for one, other in zip(whole, parts, strict=True):
-            assert one.tolist() == other.tolist()
+        for expected, joined in zip(unblocked, parts, strict=True):
+            assert expected.tolist() == joined.tolist()
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,8 @@ def test_draws_belong_to_the_key_not_to_the_order():
     backward = np.split(
         uniform_draws(text_keys(ids[::-1]), counts[::-1], 7), np.cumsum(counts[::-1])[:-1]
     )
-    for one, other in zip(forward, backward[::-1], strict=True):
-        assert one.tolist() == other.tolist()
+    for draw, reordered in zip(forward, backward[::-1], strict=True):
+        assert draw.tolist() == reordered.tolist()
 
 
 def test_draws_are_the_same_on_every_machine():

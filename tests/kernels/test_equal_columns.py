@@ -23,21 +23,21 @@ MATRICES = st.tuples(st.integers(1, 6), st.integers(1, 7)).flatmap(
 def test_equal_columns_are_one_set_and_others_are_not(rows):
     dense = np.array(rows)
     x = csr_matrix(dense)
-    found = find_equal_columns(x.indices, x.indptr, x.shape[1])
+    column_sets = find_equal_columns(x.indices, x.indptr, x.shape[1])
     sets: dict[tuple[int, ...], list[int]] = {}
     for j in range(dense.shape[1]):
         sets.setdefault(tuple(dense[:, j]), []).append(j)
-    assert found.first.tolist() == [members[0] for members in sets.values()]
-    assert found.copies.tolist() == [len(members) for members in sets.values()]
-    assert found.set_of.tolist() == [list(sets).index(tuple(column)) for column in dense.T]
+    assert column_sets.first.tolist() == [members[0] for members in sets.values()]
+    assert column_sets.copies.tolist() == [len(members) for members in sets.values()]
+    assert column_sets.set_of.tolist() == [list(sets).index(tuple(column)) for column in dense.T]
 
 
 def test_blocks_do_not_change_the_sets():
     rng = np.random.default_rng(0)
     x = csr_matrix((rng.random((200, 40)) < 0.01).astype(float))
-    whole = find_equal_columns(x.indices, x.indptr, 40)
+    unblocked = find_equal_columns(x.indices, x.indptr, 40)
     with small_blocks(3):
         parts = find_equal_columns(x.indices, x.indptr, 40)
-    for one, other in zip(whole, parts, strict=True):
-        assert np.array_equal(one, other)
-    assert len(whole.first) < 40
+    for expected, blocked in zip(unblocked, parts, strict=True):
+        assert np.array_equal(expected, blocked)
+    assert len(unblocked.first) < 40

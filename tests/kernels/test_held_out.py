@@ -61,8 +61,10 @@ def test_each_fit_is_that_of_the_other_groups(
         used = np.append(np.ones(full.shape[1] - n_sparse, np.bool_), counts >= min_count)
         expected = np.zeros(full.shape[1])
         if used.any():
-            own = offsets_of(sizes[taught[starts[:-1]]]) if has_questions else None
-            alone = fit_logistic(full[taught][:, used], right[taught], 0.5, offsets=own)
+            question_offsets = offsets_of(sizes[taught[starts[:-1]]]) if has_questions else None
+            alone = fit_logistic(
+                full[taught][:, used], right[taught], 0.5, offsets=question_offsets
+            )
             expected[used] = alone.weights
         assert np.allclose(fit.weights[group], expected, rtol=0, atol=5e-3)
         assert not fit.weights[group][~used].any()

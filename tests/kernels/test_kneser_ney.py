@@ -56,10 +56,10 @@ def test_counts_are_those_of_a_counter_whatever_the_chunk(texts, order, chunk):
         expected = Counter(
             tuple(text[i : i + k]) for text in texts for i in range(len(text) - k + 1)
         )
-        found = {
+        ngram_counts = {
             ngram: count for ngram, count in zip(words, table.counts.tolist(), strict=True) if count
         }
-        assert found == expected
+        assert ngram_counts == expected
         assert words == sorted(words)
         if k > 1:
             assert table.counts.min(initial=1) > 0
@@ -89,18 +89,18 @@ KEYS = st.integers(0, 50) | st.integers(2**63 - 51, 2**63 - 1)
 
 
 @given(st.sets(KEYS), st.lists(KEYS | st.just(-1)))
-def test_find_is_the_place_of_each_key(keys, wanted):
+def test_find_is_the_place_of_each_key(keys, queries):
     rising = sorted(keys)
-    places = find(np.array(rising, dtype=np.int64), np.array(wanted, dtype=np.int64))
-    assert places.tolist() == [rising.index(key) if key in keys else -1 for key in wanted]
+    places = find(np.array(rising, dtype=np.int64), np.array(queries, dtype=np.int64))
+    assert places.tolist() == [rising.index(key) if key in keys else -1 for key in queries]
 
 
 def test_find_looks_in_pieces():
     rng = np.random.default_rng(0)
-    keys, wanted = np.unique(rng.integers(0, 500, 200)), rng.integers(0, 500, 1000)
-    whole = find(keys, wanted)
+    keys, queries = np.unique(rng.integers(0, 500, 200)), rng.integers(0, 500, 1000)
+    unblocked = find(keys, queries)
     with small_blocks(7):
-        assert np.array_equal(find(keys, wanted), whole)
+        assert np.array_equal(find(keys, queries), unblocked)
 
 
 @pytest.mark.parametrize("texts", [[], [[]], [[], []], [[1]]])
@@ -193,21 +193,21 @@ def test_probabilities_sum_to_one_after_any_context(texts, order, context, begin
 
 @given(TEXTS, ORDERS, st.integers(1, 50))
 def test_the_bits_do_not_depend_on_the_chunk(texts, order, chunk):
-    whole = Fast(texts, order).model
+    unchunked = Fast(texts, order).model
     with small_blocks(chunk):
         pieces = Fast(texts, order).model
     for name in ("keys", "probabilities", "backoffs", "counts"):
-        for one, other in zip(getattr(whole, name), getattr(pieces, name), strict=True):
-            assert one.tobytes() == other.tobytes()
+        for expected, chunked in zip(getattr(unchunked, name), getattr(pieces, name), strict=True):
+            assert expected.tobytes() == chunked.tobytes()
 
 
 @given(TEXTS, ORDERS, st.randoms())
 def test_the_bits_do_not_depend_on_the_order_of_texts_or_the_company(texts, order, random):
     shuffled = random.sample(texts, len(texts))
-    one = Fast(texts, order)
-    values = one.of_texts(texts)
+    in_order = Fast(texts, order)
+    values = in_order.of_texts(texts)
     assert np.array_equal(values, Fast(shuffled, order).of_texts(texts))
-    assert np.array_equal(values, np.concatenate([one.of_texts([text]) for text in texts]))
+    assert np.array_equal(values, np.concatenate([in_order.of_texts([text]) for text in texts]))
 
 
 def nltk_model(texts, order, discount):
@@ -291,19 +291,19 @@ def test_shorter_ngrams_count_the_words_before_them():
 def test_an_order_of_one_has_the_counts_themselves():
     fast = Fast(["aab"], 1, [[0.5, 0.5, 0.5]])
     total, uniform = 4, 1 / 4  # a, a, b and END; a, b, END and UNKNOWN
-    left = 3 * 0.5 / total
+    left_over = 3 * 0.5 / total
     expected = [
         0,
-        *([(2 - 0.5) / total + left * uniform] * 2),
-        *([(1 - 0.5) / total + left * uniform] * 2),
+        *([(2 - 0.5) / total + left_over * uniform] * 2),
+        *([(1 - 0.5) / total + left_over * uniform] * 2),
     ]
     assert fast.of_texts(["aab"]).tolist() == pytest.approx(expected)
 
 
 def test_each_token_has_the_length_of_its_known_context():
     fast = Fast(["abc", "abd"], 3)
-    found = token_probabilities(fast.model, *fast.arrays(["abc", "bca", "xab"]))
-    assert found.orders.reshape(3, 5).tolist() == [
+    context_lengths = token_probabilities(fast.model, *fast.arrays(["abc", "bca", "xab"]))
+    assert context_lengths.orders.reshape(3, 5).tolist() == [
         [1, 2, 3, 3, 3],
         [1, 1, 2, 1, 1],
         [1, 1, 1, 2, 1],

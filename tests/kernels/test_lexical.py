@@ -53,8 +53,12 @@ def test_sums_over_passages_and_sentences(problem, data):
         for p in passages
     ]
     arrays = problem.arrays
-    token_weights = np.array([w for own in weights for w in own], dtype=np.int32)
-    token_sentences = np.array([s for own in sentences for s in own], dtype=np.int64)
+    token_weights = np.array(
+        [w for passage_weights in weights for w in passage_weights], dtype=np.int32
+    )
+    token_sentences = np.array(
+        [s for passage_weights in sentences for s in passage_weights], dtype=np.int64
+    )
     assert bag_of_words(arrays, token_weights).tolist() == [
         reference.lexical.bag_of_words(*texts, weights[p]) for p, *texts in each(problem)
     ]
@@ -68,11 +72,11 @@ def test_sums_over_passages_and_sentences(problem, data):
 @settings(max_examples=examples(25, 150))
 @given(problem=PROBLEMS)
 def test_distance_by_occurrences(problem):
-    distances, found = occurrence_distance(problem.arrays)
+    distances, has_distance = occurrence_distance(problem.arrays)
     expected = [reference.lexical.occurrence_distance(*texts) for _, *texts in each(problem)]
     assert distances.tolist() == expected
     has_both = [bool({*p} & {*q}) and bool({*p} & {*c}) for _, p, q, c in each(problem)]
-    assert found.tolist() == has_both
+    assert has_distance.tolist() == has_both
 
 
 @given(problem=PROBLEMS)
@@ -85,9 +89,9 @@ def test_counts_and_texts_without_questions(problem):
         for token in p
     ]
     ones = np.ones(len(arrays.passage_tokens), dtype=np.int32)
-    own = bag_of_words(arrays.without_questions(), ones)
+    counts = bag_of_words(arrays.without_questions(), ones)
     expected = [sum(token in c for token in p) for _, p, _, c in each(problem)]
-    assert own.tolist() == expected
+    assert counts.tolist() == expected
     even = np.arange(len(expected)) % 2 == 0
     alone = [block.candidates_alone(even[block.where]) for block in matched_blocks(arrays)]
     assert bag_of_words(arrays, ones, alone).tolist() == np.where(even, expected, 0).tolist()

@@ -94,10 +94,10 @@ def test_the_reference_gradient_is_that_of_its_objective(problem, weights):
         start,
     )
     assert error < 1e-4
-    one = [(x.tolist(), 0)]
+    one_row = [(x.tolist(), 0)]
     error = check_grad(
-        lambda w: conditional_objective(w.tolist(), one, 0.7)[0],
-        lambda w: np.array(conditional_objective(w.tolist(), one, 0.7)[1]),
+        lambda w: conditional_objective(w.tolist(), one_row, 0.7)[0],
+        lambda w: np.array(conditional_objective(w.tolist(), one_row, 0.7)[1]),
         start,
     )
     assert error < 1e-4
@@ -148,11 +148,11 @@ def test_questions_are_scored_as_by_a_general_optimiser():
         return totals.sum() - margins[right > 0].sum() + w @ w / 4
 
     fit = fit_logistic(x, right, 2.0, offsets=offsets, tolerance=1e-13)
-    found = minimize(
+    minimum = minimize(
         objective, np.zeros(8), method="L-BFGS-B", options={"maxiter": 10_000, "ftol": 1e-15}
     )
-    assert fit.objective <= found.fun * (1 + 1e-12)
-    assert fit.objective == pytest.approx(found.fun, rel=1e-7)
+    assert fit.objective <= minimum.fun * (1 + 1e-12)
+    assert fit.objective == pytest.approx(minimum.fun, rel=1e-7)
     assert fit.weights[4] == pytest.approx(0, abs=1e-6)
     sparse = fit_logistic(
         Features(x[:, :3], csr_matrix(x[:, 3:])), right, 2.0, offsets=offsets, tolerance=1e-13
@@ -181,29 +181,29 @@ def test_a_converged_fit_is_as_near_to_the_optimum_as_it_says(tolerance, optimum
 def test_a_fit_starts_where_it_is_told():
     x, right = sparse_problem()
     first = fit_logistic(x, right, 1.0, tolerance=1e-10)
-    again = fit_logistic(x, right, 1.0, tolerance=1e-8, start=first.weights)
-    assert again.n_steps == 0
-    assert np.allclose(again.weights, first.weights, atol=1e-7)
+    restarted = fit_logistic(x, right, 1.0, tolerance=1e-8, start=first.weights)
+    assert restarted.n_steps == 0
+    assert np.allclose(restarted.weights, first.weights, atol=1e-7)
 
 
 def test_copies_are_equal_columns():
     x, right = sparse_problem(800, 60)
     which = np.repeat(np.arange(60), 1 + np.arange(60) % 4)
-    whole = fit_logistic(x[:, which], right, 1.0, tolerance=1e-13)
+    with_copies = fit_logistic(x[:, which], right, 1.0, tolerance=1e-13)
     copies = np.bincount(which)
     merged = fit_logistic(x, right, 1.0, copies=copies, tolerance=1e-13)
-    assert merged.objective == pytest.approx(whole.objective, rel=1e-11)
-    assert np.allclose(merged.weights[which], whole.weights, atol=1e-6)
+    assert merged.objective == pytest.approx(with_copies.objective, rel=1e-11)
+    assert np.allclose(merged.weights[which], with_copies.weights, atol=1e-6)
 
 
 def test_importance_multiplies_the_losses():
     x, right = sparse_problem(500, 80)
     times = np.random.default_rng(0).integers(1, 5, 500)
     repeated = np.repeat(np.arange(500), times)
-    several = fit_logistic(x[repeated], right[repeated], 1.0, tolerance=1e-13)
+    repeated_fit = fit_logistic(x[repeated], right[repeated], 1.0, tolerance=1e-13)
     weighted = fit_logistic(x, right, 1.0, importance=times, tolerance=1e-13)
-    assert weighted.objective == pytest.approx(several.objective, rel=1e-11)
-    assert np.allclose(weighted.weights, several.weights, atol=1e-6)
+    assert weighted.objective == pytest.approx(repeated_fit.objective, rel=1e-11)
+    assert np.allclose(weighted.weights, repeated_fit.weights, atol=1e-6)
 
 
 @pytest.mark.parametrize("C", [1e-12, 1e12])
@@ -285,9 +285,9 @@ def test_columns_are_renumbered_or_dropped(rows, seed):
     place = np.random.default_rng(seed).permutation(6).astype(np.int32) - 2
     offsets = np.concatenate(([0], np.cumsum([len(row) for row in rows])))
     indices = np.array([column for row in rows for column in row], dtype=np.int32)
-    found, ends = renumber_columns(indices, offsets, place)
+    renumbered, ends = renumber_columns(indices, offsets, place)
     expected = [[int(place[column]) for column in row if place[column] >= 0] for row in rows]
-    assert [found[a:b].tolist() for a, b in zip(ends[:-1], ends[1:], strict=True)] == expected
+    assert [renumbered[a:b].tolist() for a, b in zip(ends[:-1], ends[1:], strict=True)] == expected
 
 
 @pytest.mark.parametrize(

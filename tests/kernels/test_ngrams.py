@@ -25,21 +25,23 @@ def test_ngrams_of_candidates(problem, data):
     texts = Texts(arrays.candidate_tokens, arrays.candidate_offsets, passages)
     counts = ngram_counts(arrays, passage_postings(arrays), texts, weights, 5)
     assert len(counts) == 5
-    for n, own in enumerate(counts, 1):
-        shares = share(own.found_weight, own.weight)
+    for n, ngrams in enumerate(counts, 1):
+        shares = share(ngrams.found_weight, ngrams.weight)
         expected = [
             reference.ngrams.ngram_share(passage, candidate, n, weights.tolist().__getitem__)
             for passage, _, candidate in problem.texts
         ]
-        assert list(zip(shares.tolist(), own.found.tolist(), strict=True)) == expected
+        assert list(zip(shares.tolist(), ngrams.found.tolist(), strict=True)) == expected
     runs = [
         min(reference.longest_run(passage, candidate), 5) for passage, _, candidate in problem.texts
     ]
     assert longest_found(counts).tolist() == runs
 
 
-def texts_of(most, size):
-    return st.lists(st.lists(st.integers(0, 4), max_size=size), min_size=most, max_size=most)
+def texts_of(max_words, size):
+    return st.lists(
+        st.lists(st.integers(0, 4), max_size=size), min_size=max_words, max_size=max_words
+    )
 
 
 @given(
@@ -53,15 +55,19 @@ def test_common_subsequences(sides, cells):
             tokens, offsets, others, other_offsets[:-1], np.diff(other_offsets)
         )
     expected = [
-        reference.ngrams.common_subsequence(left, right) for left, right in zip(*sides, strict=True)
+        reference.ngrams.common_subsequence(first, second)
+        for first, second in zip(*sides, strict=True)
     ]
     assert got.tolist() == expected
 
 
 def test_a_subsequence_of_long_texts():
     rng = np.random.default_rng(0)
-    left, right = rng.integers(0, 5, 700).astype(np.int32), rng.integers(0, 5, 300).astype(np.int32)
-    got = common_subsequences(
-        left, offsets_of(np.array([700])), right, np.array([0]), np.array([300])
+    first, second = (
+        rng.integers(0, 5, 700).astype(np.int32),
+        rng.integers(0, 5, 300).astype(np.int32),
     )
-    assert got.tolist() == [reference.ngrams.common_subsequence(left.tolist(), right.tolist())]
+    got = common_subsequences(
+        first, offsets_of(np.array([700])), second, np.array([0]), np.array([300])
+    )
+    assert got.tolist() == [reference.ngrams.common_subsequence(first.tolist(), second.tolist())]

@@ -27,7 +27,11 @@ def test_it_is_the_longest_run_of_a_plain_search(content):
     """One question a passage; empty passages and candidates, and repeated tokens, come by
     themselves.
     """
-    candidates = [(q, text) for q, (_, own) in enumerate(content) for text in own]
+    candidates = [
+        (q, text)
+        for q, (_, question_candidates) in enumerate(content)
+        for text in question_candidates
+    ]
     problem = Problem(
         4, [p for p, _ in content], [(i, []) for i in range(len(content))], candidates
     )
@@ -41,10 +45,10 @@ def test_it_is_the_longest_run_of_a_plain_search(content):
 def test_blocks_of_whole_questions(problem, tokens):
     question = problem.arrays.candidate_question
     with small_blocks(tokens):
-        whole = list(matched_blocks(problem.arrays, whole_questions=True))
+        blocks = list(matched_blocks(problem.arrays, whole_questions=True))
         cut = [block.where.start for block in matched_blocks(problem.arrays)]
     stops = [0]
-    for block in whole:
+    for block in blocks:
         assert block.where.start == stops[-1]
         assert (
             block.arrays.candidate_question + question[block.where.start] == question[block.where]
@@ -58,8 +62,8 @@ def test_blocks_of_whole_questions(problem, tokens):
 
 def test_a_large_key_needs_no_large_table():
     keys = np.append(np.zeros(100, dtype=np.int64), 2**60)
-    place, found = look_up(keys, np.array([0, 3]))
-    assert found.tolist() == [True] * 100 + [False]
+    place, is_key = look_up(keys, np.array([0, 3]))
+    assert is_key.tolist() == [True] * 100 + [False]
     assert not place[:100].any()
 
 
@@ -68,7 +72,11 @@ def test_a_large_key_needs_no_large_table():
 )
 def test_matches_are_the_same_for_a_vocabulary_of_any_size(content):
     """With a large vocabulary words are found by binary search, with a small one in a table."""
-    candidates = [(q, text) for q, (_, _, own) in enumerate(content) for text in own]
+    candidates = [
+        (q, text)
+        for q, (_, _, question_candidates) in enumerate(content)
+        for text in question_candidates
+    ]
     problem = Problem(
         4, [p for p, _, _ in content], [(i, q) for i, (_, q, _) in enumerate(content)], candidates
     )
@@ -80,6 +88,8 @@ def test_matches_are_the_same_for_a_vocabulary_of_any_size(content):
         candidate_tokens=small.candidate_tokens * spread,
         n_words=4 * spread,
     )
-    found, expected = (match_words(arrays, passage_postings(arrays)) for arrays in (large, small))
-    for ours, others in zip(found, expected, strict=True):
+    large_matches, expected = (
+        match_words(arrays, passage_postings(arrays)) for arrays in (large, small)
+    )
+    for ours, others in zip(large_matches, expected, strict=True):
         assert all(np.array_equal(*columns) for columns in zip(ours, others, strict=True))

@@ -38,11 +38,13 @@ def test_sets_of_words(drawn):
     block = whole_block(problem)
     words = content_words(block, flags_of(problem.n_words, stop), np.arange(problem.n_words) + 1)
 
-    def lists(sets, kept=slice(None)):
-        found = [[] for _ in range(len(sets.offsets) - 1)]
-        for text, word in zip(sets.texts[kept].tolist(), sets.words[kept].tolist(), strict=True):
-            found[text].append(word)
-        return found
+    def lists(sets, selection=slice(None)):
+        word_lists = [[] for _ in range(len(sets.offsets) - 1)]
+        for text, word in zip(
+            sets.texts[selection].tolist(), sets.words[selection].tolist(), strict=True
+        ):
+            word_lists[text].append(word)
+        return word_lists
 
     expected = list(plain_sets(problem, stop))
     assert lists(words.candidates) == [sorted(a) for _, _, a, _ in expected]
@@ -65,16 +67,21 @@ def test_regions_of_words(drawn, size, data):
         for p in problem.passages
     ]
     got = word_regions(
-        arrays, postings, np.array([s for own in sentences for s in own], dtype=np.int64), size
+        arrays,
+        postings,
+        np.array([s for passage_sentences in sentences for s in passage_sentences], dtype=np.int64),
+        size,
     )
     for run, key in enumerate(postings.keys.tolist()):
         passage, word = divmod(key, arrays.n_words)
-        own = [
+        passage_sentences = [
             s
             for s, token in zip(sentences[passage], problem.passages[passage], strict=True)
             if token == word
         ]
-        expected = [start for start in range(7) if any(start <= s < start + size for s in own)]
+        expected = [
+            start for start in range(7) if any(start <= s < start + size for s in passage_sentences)
+        ]
         assert got.regions[got.offsets[run] : got.offsets[run + 1]].tolist() == expected
 
 
@@ -115,11 +122,11 @@ def test_contrasts(drawn, pairs):
     with small_blocks(pairs):
         got = mean_jaccard(words.candidates, question, problem.n_words)
     assert got.tolist() == [
-        reference.evidence.mean_jaccard(*own) for own in zip(sets, others, strict=True)
+        reference.evidence.mean_jaccard(*set_pair) for set_pair in zip(sets, others, strict=True)
     ]
     shared = words_of_others(words.candidates, question, problem.n_words)
     assert shared.tolist() == [
-        any(word in other for other in others[i])
+        any(word in other_set for other_set in others[i])
         for i in range(len(sets))
         for word in sorted(sets[i])
     ]
@@ -166,11 +173,13 @@ def test_a_window_of_pairs_of_many_distinct_words_does_not_overflow():
     block = whole_block(problem)
     sets = content_words(block, np.zeros(1000, dtype=np.bool_), np.ones(1000, dtype=np.int64))
     got = pair_windows(block, sets.questions.matches(), sets.new.matches(), [900], [900])
-    product, least = reference.proximity.pair_window(words, set(words[:500]), set(words[500:]), 900)
-    both = reference.sliding_window(words, words[:500], words[500:], 900)
+    product, shortest = reference.proximity.pair_window(
+        words, set(words[:500]), set(words[500:]), 900
+    )
+    window_sum = reference.sliding_window(words, words[:500], words[500:], 900)
     assert (got.product.tolist(), got.least.tolist(), got.both.tolist()) == (
         [[product]],
-        [[least]],
-        [[both]],
+        [[shortest]],
+        [[window_sum]],
     )
-    assert least > 2**31
+    assert shortest > 2**31

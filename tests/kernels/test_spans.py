@@ -70,7 +70,9 @@ def sentences_with_questions(draw):
 def test_overlap_equals_reference(drawn):
     sentences = [sentence for sentence, _ in drawn]
     questions = [
-        (s, question, spans) for s, (_, own) in enumerate(drawn) for question, spans in own
+        (s, question, spans)
+        for s, (_, passage_questions) in enumerate(drawn)
+        for question, spans in passage_questions
     ]
     cases = [
         (q, min(first, len(sentences[s])), min(last, len(sentences[s])))

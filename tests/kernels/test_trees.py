@@ -72,10 +72,12 @@ def test_the_order_of_rows_changes_no_bit(seed):
     pairs, order = draw_pairs(5, seed, GROWTH._replace(share=0.7)), rng.permutation(4000)
     joined = [JoinedBins.of(bins, rows) for rows in (np.arange(4000), order)]
     tree, added = grow_tree(joined[0], pairs, gradient, curvature, GROWTH)
-    other, added_in_order = grow_tree(joined[1], pairs, gradient[order], curvature[order], GROWTH)
+    reordered, added_in_order = grow_tree(
+        joined[1], pairs, gradient[order], curvature[order], GROWTH
+    )
     assert np.array_equal(added[order], added_in_order)
     assert tree.steps.all()
-    assert all(map(np.array_equal, tree, other))
+    assert all(map(np.array_equal, tree, reordered))
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e-9, 1e12])
@@ -85,9 +87,11 @@ def test_packed_sums_are_exact(n, scale):
     gradient, curvature = rng.normal(size=n), rng.random(n) * scale
     sums = pack_sums(gradient, curvature)
     assert np.array_equal(sums.packed.sum(), sums.packed[::-1].cumsum()[-1])
-    each = [part.sum() for part in sums.unpack(sums.packed)]  # short binary fractions
-    assert np.concatenate(sums.unpack(sums.packed.sum(keepdims=True))).tolist() == each
-    assert each[0] == pytest.approx(gradient.sum(), abs=n**0.5 * 0.01)
+    component_sums = [
+        component.sum() for component in sums.unpack(sums.packed)
+    ]  # short binary fractions
+    assert np.concatenate(sums.unpack(sums.packed.sum(keepdims=True))).tolist() == component_sums
+    assert component_sums[0] == pytest.approx(gradient.sum(), abs=n**0.5 * 0.01)
 
 
 def test_groups_add_up_to_what_a_tree_adds():

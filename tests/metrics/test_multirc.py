@@ -61,11 +61,13 @@ def test_precision_and_recall_are_averaged_before_their_harmonic_mean(score):
 
 def test_nothing_selected_has_precision_one_and_nothing_right_recall_one(ask):
     f1_m = get_metric("f1_m")
-    some, none = (
+    partly_selected, nothing_selected = (
         ask(Task.MULTIPLE_ANSWER, frozenset({0}), 2),
         ask(Task.MULTIPLE_ANSWER, frozenset(), 2),
     )
-    rows = f1_m.statistics([some, none, none], [select(), select(0), select()])
+    rows = f1_m.statistics(
+        [partly_selected, nothing_selected, nothing_selected], [select(), select(0), select()]
+    )
     assert rows.tolist() == [[1, 0], [0, 1], [1, 1]]
 
 
@@ -113,7 +115,7 @@ def test_superglue_f1_m_is_scikit_learns_macro_f1_whatever_zero_division_is(ask,
             value = get_metric("superglue_f1_m")(
                 [ask(Task.MULTIPLE_ANSWER, gold, n)], [select(*selected)]
             )
-            labels = [[int(i in chosen) for i in range(n)] for chosen in (gold, selected)]
+            labels = [[int(i in option_ids) for i in range(n)] for option_ids in (gold, selected)]
             for zero_division in (0.0, 1.0):
                 expected = f1_score(*labels, average="macro", zero_division=zero_division)
                 assert value == pytest.approx(expected, abs=1e-12)

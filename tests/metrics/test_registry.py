@@ -20,10 +20,10 @@ EVERY = {**METRICS, "accuracy of options": SELECTION_METRICS["accuracy"]}
 
 @pytest.mark.parametrize("task", Task)
 def test_the_metrics_of_tables_measure_their_task(task):
-    shown = metrics_for(task, unanswerable=True)
-    assert all(task in metric.tasks for metric in shown)
-    assert primary_metric(task) in shown
-    labels = [metric.label for metric in shown]
+    table_metrics = metrics_for(task, unanswerable=True)
+    assert all(task in metric.tasks for metric in table_metrics)
+    assert primary_metric(task) in table_metrics
+    labels = [metric.label for metric in table_metrics]
     assert len(set(labels)) == len(labels)
 
 
@@ -45,9 +45,9 @@ def test_an_unknown_name_is_met_with_the_nearest():
 
 
 def test_thresholds_are_tuned_for_what_tables_show_and_for_the_accuracy_of_options():
-    several = list(SELECTION_METRICS)
-    assert {metric.name for metric in metrics_for(Task.MULTIPLE_ANSWER)} < set(several)
-    assert all(Task.MULTIPLE_ANSWER in selection_metric(name).tasks for name in several)
+    selection_metrics = list(SELECTION_METRICS)
+    assert {metric.name for metric in metrics_for(Task.MULTIPLE_ANSWER)} < set(selection_metrics)
+    assert all(Task.MULTIPLE_ANSWER in selection_metric(name).tasks for name in selection_metrics)
     assert selection_metric("accuracy") is not METRICS["accuracy"]
     with raises(UsageError, field="multiple-answer metric", found="em", expected="em1, em0"):
         selection_metric("em")

@@ -125,10 +125,10 @@ def test_the_parts_make_up_the_whole_as_in_version_2(ask, cases):
     questions = [ask(Task.SPAN, gold) for gold, _ in cases]
     predictions = [Prediction("q", ((answer,),)) for _, answer in cases]
     n_without = sum(gold == ("",) for gold, _ in cases)
-    for whole, with_answer, without in ((em, *_PARTS[::2]), (f1, *_PARTS[1::2])):
+    for overall, with_answer, without_answer in ((em, *_PARTS[::2]), (f1, *_PARTS[1::2])):
         parts = (len(cases) - n_without) * with_answer(questions, predictions)
-        parts += n_without * without(questions, predictions)
-        assert len(cases) * whole(questions, predictions) == pytest.approx(parts)
+        parts += n_without * without_answer(questions, predictions)
+        assert len(cases) * overall(questions, predictions) == pytest.approx(parts)
 
 
 @pytest.fixture(scope="module")
@@ -159,22 +159,25 @@ def test_gold_scores_one_on_record(record_dev):
 def official_2(golds, answer):
     """Exact match and F1 of version 2.0's script, from its definition."""
     accepted = [words for gold in golds if (words := normalise_squad_answer(gold).split())] or [[]]
-    said = normalise_squad_answer(answer).split()
+    answer_words = normalise_squad_answer(answer).split()
     shared = [
-        (sum(min(said.count(w), gold.count(w)) for w in set(said)), gold) for gold in accepted
+        (sum(min(answer_words.count(w), gold.count(w)) for w in set(answer_words)), gold)
+        for gold in accepted
     ]
     f1s = [
-        2 * n / (len(said) + len(gold)) if said and gold else float(said == gold)
+        2 * n / (len(answer_words) + len(gold))
+        if answer_words and gold
+        else float(answer_words == gold)
         for n, gold in shared
     ]
-    return float(said in accepted), max(f1s)
+    return float(answer_words in accepted), max(f1s)
 
 
 @given(st.lists(st.lists(words.filter(bool), max_size=3), min_size=1, max_size=4), st.data())
 def test_golds_that_normalise_to_nothing_count_as_in_version_2(tmp_path_factory, golds, data):
     answers = [data.draw(words) for _ in golds]
     context = " | ".join(text for accepted in golds for text in accepted)
-    asked = [
+    questions = [
         {
             "id": str(i),
             "question": f"{i}?",
@@ -186,7 +189,7 @@ def test_golds_that_normalise_to_nothing_count_as_in_version_2(tmp_path_factory,
     path = tmp_path_factory.getbasetemp() / "squad2.json"
     content = {
         "version": "v2.0",
-        "data": [{"paragraphs": [{"context": context or "-", "qas": asked}]}],
+        "data": [{"paragraphs": [{"context": context or "-", "qas": questions}]}],
     }
     path.write_text(json.dumps(content), "utf-8")
     dataset = load(path)
