@@ -74,7 +74,7 @@ def answers_of(engine):
         ["the running fox", "grape number"], [["sour", "vine number"], ["Zoë", "東京", ""]]
     )
     parts = (hits.sentences, hits.scores, hits.offsets, best.sentences, best.scores)
-    return [(part.dtype, part.tobytes()) for part in parts]
+    return [(array.dtype, array.tobytes()) for array in parts]
 
 
 def files_of(folder):
@@ -100,8 +100,8 @@ def test_any_division_into_segments_gives_the_same_bits(
     )
     assert len(built.manifest.segments) == -(-len(sentences) // size)
     assert built.manifest.fingerprint == fingerprint(sentences)
-    whole = Sparse(similarity=similarity).index(sentences)
-    assert answers(folder / "index", similarity) == answers_of(whole)
+    unsegmented = Sparse(similarity=similarity).index(sentences)
+    assert answers(folder / "index", similarity) == answers_of(unsegmented)
 
 
 def _passage(sentences):
@@ -122,7 +122,7 @@ def test_the_manifest_counts(corpus, tmp_path):
     assert counts.tokens == sum(map(len, terms))
     assert counts.with_terms == sum(map(bool, terms))
     assert counts.text_bytes == sum(len(sentence.encode()) for sentence in sentences)
-    assert manifest.n_terms == len({term for own in terms for term in own})
+    assert manifest.n_terms == len({term for sentence_terms in terms for term in sentence_terms})
     assert manifest.fingerprint == fingerprint(sentences)
     assert manifest == Manifest.read(tmp_path / "index") == check_index(tmp_path / "index")
     assert [segment.n_sentences for segment in engine.segments] == [7] * 8 + [1]
@@ -134,9 +134,9 @@ def test_passages_give_the_index_that_is_made_of_them_in_memory(tmp_path):
         Passage("b", "The vine.", ((0, 3), (4, 9))),
     ]
     build_index([PassageInput("p", passages)], tmp_path / "index")
-    stored, made = open_corpus(tmp_path / "index"), passage_corpus(passages, Sparse())
-    assert stored.fingerprint == made.fingerprint
-    assert answers_of(stored.engine) == answers_of(made.engine)
+    stored, in_memory = open_corpus(tmp_path / "index"), passage_corpus(passages, Sparse())
+    assert stored.fingerprint == in_memory.fingerprint
+    assert answers_of(stored.engine) == answers_of(in_memory.engine)
 
 
 def test_segments_end_with_much_text_too(corpus, tmp_path):
@@ -172,8 +172,10 @@ def _build_crashes(corpus, folder, size, step, monkeypatch):
 
 
 def test_a_build_killed_at_any_step_resumes_with_the_same_index(corpus, tmp_path, monkeypatch):
-    whole = build_index(inputs_of(corpus), tmp_path / "whole", segment_sentences=20).manifest
-    expected, kept = answers(tmp_path / "whole"), set()
+    uninterrupted = build_index(
+        inputs_of(corpus), tmp_path / "whole", segment_sentences=20
+    ).manifest
+    expected, segments_kept = answers(tmp_path / "whole"), set()
     for step in itertools.count(1):
         index = tmp_path / f"index-{step}"
         if not _build_crashes(corpus, index, 20, step, monkeypatch):
@@ -187,12 +189,12 @@ def test_a_build_killed_at_any_step_resumes_with_the_same_index(corpus, tmp_path
                 problem=re.compile("unfinished|no index|no such folder"),
             ):
                 open_corpus(index)
-        kept.add(build_index(inputs_of(corpus), index, segment_sentences=20).kept)
-        assert check_index(index) == whole
+        segments_kept.add(build_index(inputs_of(corpus), index, segment_sentences=20).kept)
+        assert check_index(index) == uninterrupted
         assert files_of(index) == files_of(tmp_path / "whole")
         assert answers(index) == expected
     assert step > 7
-    assert kept == {0, 1, 2, 3}
+    assert segments_kept == {0, 1, 2, 3}
 
 
 def test_a_build_killed_repeatedly_finishes(corpus, tmp_path, monkeypatch):
@@ -210,9 +212,9 @@ def test_a_build_killed_repeatedly_finishes(corpus, tmp_path, monkeypatch):
 
 def test_a_finished_build_is_not_done_again(corpus, tmp_path):
     first = build_index(inputs_of(corpus), tmp_path / "index", segment_sentences=9)
-    again = build_index(inputs_of(corpus), tmp_path / "index", segment_sentences=9)
-    assert again.manifest == first.manifest
-    assert (first.kept, again.kept) == (0, 7)
+    second_build = build_index(inputs_of(corpus), tmp_path / "index", segment_sentences=9)
+    assert second_build.manifest == first.manifest
+    assert (first.kept, second_build.kept) == (0, 7)
 
 
 @pytest.fixture
@@ -270,7 +272,7 @@ def test_what_changed_in_an_input_is_built_again(corpus, tmp_path):
 @pytest.mark.parametrize("is_finished", [True, False])
 def test_a_damaged_or_missing_segment_is_built_again(corpus, tmp_path, place, is_finished):
     index = tmp_path / "index"
-    whole = build_index(inputs_of(corpus), index, segment_sentences=15).manifest
+    first_manifest = build_index(inputs_of(corpus), index, segment_sentences=15).manifest
     expected = files_of(index)
     if not is_finished:
         (index / MANIFEST).unlink()
@@ -280,7 +282,7 @@ def test_a_damaged_or_missing_segment_is_built_again(corpus, tmp_path, place, is
     damaged.write_bytes(content)
     missing.unlink()
     built = build_index(inputs_of(corpus), index, segment_sentences=15)
-    assert (built.manifest, built.kept) == (whole, 2)
+    assert (built.manifest, built.kept) == (first_manifest, 2)
     assert files_of(index) == expected
     check_index(index)
 
@@ -299,18 +301,18 @@ def test_an_index_of_other_content_is_not_replaced(corpus, tmp_path):
 def test_a_truncated_file_keeps_segments_and_the_complete_one_finishes(tmp_path):
     text = "".join(f"The fox number {number * number} ran.\n" for number in range(5000))
     path = tmp_path / "corpus.txt.gz"
-    whole = gzip.compress(text.encode())
-    path.write_bytes(whole[: len(whole) * 2 // 3])
+    complete_file = gzip.compress(text.encode())
+    path.write_bytes(complete_file[: len(complete_file) * 2 // 3])
     with raises(
         DataError, source=str(path), problem=re.compile("damaged"), hint=re.compile("complete file")
     ):
         build_index([TextFile(str(path))], tmp_path / "index", segment_sentences=500)
-    kept = files_of(tmp_path / "index")
-    assert kept
-    path.write_bytes(whole)
+    segments_kept = files_of(tmp_path / "index")
+    assert segments_kept
+    path.write_bytes(complete_file)
     assert build_index(
         [TextFile(str(path))], tmp_path / "index", segment_sentences=500
-    ).kept == len(kept)
+    ).kept == len(segments_kept)
     (tmp_path / "corpus.txt").write_text(text, encoding="utf-8")
     build_index([TextFile(str(tmp_path / "corpus.txt"))], tmp_path / "plain", segment_sentences=500)
     assert (
@@ -326,14 +328,16 @@ def test_adding_gives_the_index_of_all(corpus, tmp_path):
     first = open_corpus(tmp_path / "index")
     built = build_index([rows], tmp_path / "index", append=True)
     assert (built.kept, len(built.manifest.segments)) == (1, 2)
-    both, whole = open_corpus(tmp_path / "index"), open_corpus(tmp_path / "whole")
-    assert (both.fingerprint, built.manifest.n_terms) == (
-        whole.fingerprint,
+    extended, built_at_once = open_corpus(tmp_path / "index"), open_corpus(tmp_path / "whole")
+    assert (extended.fingerprint, built.manifest.n_terms) == (
+        built_at_once.fingerprint,
         Manifest.read(tmp_path / "whole").n_terms,
     )
-    assert answers_of(both.engine) == answers_of(whole.engine)
+    assert answers_of(extended.engine) == answers_of(built_at_once.engine)
     assert first.engine.n_sentences == 36
-    assert [both.source(i) for i in (0, 35, 36)] == [whole.source(i) for i in (0, 35, 36)]
+    assert [extended.source(i) for i in (0, 35, 36)] == [
+        built_at_once.source(i) for i in (0, 35, 36)
+    ]
     assert build_index([rows], tmp_path / "index", append=True).manifest == built.manifest
 
 

@@ -189,8 +189,8 @@ def test_an_error_is_that_of_one_process_and_keeps_as_much(bad_rows, tmp_path, s
             [TextFile(str(path))], tmp_path / name, segment_sentences=size, jobs=jobs
         )
         assert built.kept == n_kept
-    whole = files_of(tmp_path / "whole")
-    assert files_of(tmp_path / "one") == files_of(tmp_path / "several") == whole
+    files_of_one_process = files_of(tmp_path / "whole")
+    assert files_of(tmp_path / "one") == files_of(tmp_path / "several") == files_of_one_process
 
 
 def test_a_killed_worker_is_one_error_and_loses_no_finished_segment(

@@ -34,8 +34,8 @@ def test_a_position_out_of_range_is_an_error():
 
 
 @given(TEXTS, TEXTS)
-def test_fingerprints_are_equal_where_the_texts_are(one, other):
-    assert (fingerprint(one) == fingerprint(other)) == (one == other)
+def test_fingerprints_are_equal_where_the_texts_are(texts, other_texts):
+    assert (fingerprint(texts) == fingerprint(other_texts)) == (texts == other_texts)
 
 
 @given(TEXTS, TEXTS)

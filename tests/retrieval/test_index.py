@@ -54,18 +54,18 @@ def bits(engine):
     hits = engine.top([*QUESTIONS, *SENTENCES, "nothing here"], 3)
     best = engine.best_constrained(QUESTIONS, OPTIONS)
     parts = (hits.sentences, hits.scores, hits.offsets, best.sentences, best.scores, best.offsets)
-    return [(part.dtype, part.tobytes()) for part in parts]
+    return [(array.dtype, array.tobytes()) for array in parts]
 
 
 @pytest.mark.parametrize("similarity", [None, "bm25-lucene", "classic"])
 def test_an_index_gives_the_results_of_the_engine_in_memory(index, similarity):
     engine = open_corpus(index, similarity=similarity).engine
-    made = Sparse(similarity=similarity).index(SENTENCES)
-    assert bits(engine) == bits(made)
-    assert engine.signature == made.signature
+    in_memory = Sparse(similarity=similarity).index(SENTENCES)
+    assert bits(engine) == bits(in_memory)
+    assert engine.signature == in_memory.signature
     assert [engine.sentence(i) for i in range(engine.n_sentences)] == SENTENCES
     for number in range(len(SENTENCES)):
-        assert shares_of(engine, QUESTIONS[0], number) == shares_of(made, QUESTIONS[0], number)
+        assert shares_of(engine, QUESTIONS[0], number) == shares_of(in_memory, QUESTIONS[0], number)
 
 
 def test_sentences_name_their_sources(index, tmp_path):
@@ -103,12 +103,12 @@ def test_an_index_is_pickled_as_its_path(index, monkeypatch, tmp_path):
 
 def test_an_index_without_some_sentences_is_pickled_as_its_path(index):
     rest = open_corpus(index).without([0, 4])
-    made = Sparse().index(SENTENCES).without([0, 4])
+    in_memory = Sparse().index(SENTENCES).without([0, 4])
     data = pickle.dumps(rest)
     assert len(data) < 1200
     for engine in (rest.engine, pickle.loads(data).engine):
-        assert bits(engine) == bits(made)
-        assert engine.signature == made.signature
+        assert bits(engine) == bits(in_memory)
+        assert engine.signature == in_memory.signature
     assert rest.source(3) == "set#p-1"
 
 
@@ -122,7 +122,7 @@ def test_an_index_that_changed_after_pickling_is_refused(index):
 def test_several_processes_search_one_index(index):
     corpus = open_corpus(index)
     parts = Parallel(n_jobs=2)(delayed(bits)(corpus.engine) for _ in range(4))
-    assert all(part == bits(corpus.engine) for part in parts)
+    assert all(process_bits == bits(corpus.engine) for process_bits in parts)
 
 
 def test_a_read_only_folder_can_be_searched(index):
@@ -216,7 +216,7 @@ def test_an_altered_segment_is_found_by_a_check(index):
 
 
 @pytest.mark.parametrize(
-    ("change", "source", "field", "found", "expected"),
+    ("change", "source", "field", "found_text", "expected"),
     [
         (lambda m: m.update(format=99), MANIFEST, "format", "the number 99", "2"),
         (
@@ -229,9 +229,11 @@ def test_an_altered_segment_is_found_by_a_check(index):
         (lambda m: m.update(analyzer_signature="word"), "", "analyzer", "lucene-english", "word"),
     ],
 )
-def test_an_unusable_manifest_is_refused_when_opened(index, change, source, field, found, expected):
+def test_an_unusable_manifest_is_refused_when_opened(
+    index, change, source, field, found_text, expected
+):
     edit_manifest(index, change)
-    facts = {"field": field, "found": found, "expected": expected, "hint": REBUILD_HINT}
+    facts = {"field": field, "found": found_text, "expected": expected, "hint": REBUILD_HINT}
     for look in (open_corpus, check_index):
         with raises(DataError, source=str(index / source), **facts):
             look(index)

@@ -225,10 +225,10 @@ def test_variable_names_folder_files_or_pattern(form, tmp_path, monkeypatch):
         jar(folder / "core.jar", CORE, java=11),
         jar(folder / "english.jar", ANALYZERS, java=11),
     )
-    named = form.format(folder=folder, core=core, analyzers=analyzers, sep=os.pathsep)
-    monkeypatch.setenv(JARS_VARIABLE, named)
-    found = find_jars()
-    assert (set(found.paths), found.source, found.java) == ({core, analyzers}, JARS_VARIABLE, 11)
+    jar_setting = form.format(folder=folder, core=core, analyzers=analyzers, sep=os.pathsep)
+    monkeypatch.setenv(JARS_VARIABLE, jar_setting)
+    jars = find_jars()
+    assert (set(jars.paths), jars.source, jars.java) == ({core, analyzers}, JARS_VARIABLE, 11)
 
 
 def test_variable_goes_before_pyserini_and_pyserini_before_debian(pyserini, tmp_path, monkeypatch):
@@ -237,9 +237,9 @@ def test_variable_goes_before_pyserini_and_pyserini_before_debian(pyserini, tmp_
     jar(debian / "lucene-analyzers-common-8.7.0.jar", ANALYZERS)
     assert find_jars().paths == (pyserini,)
     assert "pyserini" not in sys.modules
-    own = jar(tmp_path / "own.jar", CORE, ANALYZERS, java=21)
-    monkeypatch.setenv(JARS_VARIABLE, str(own))
-    assert (find_jars().paths, find_jars().java) == ((own,), 21)
+    user_jar = jar(tmp_path / "own.jar", CORE, ANALYZERS, java=21)
+    monkeypatch.setenv(JARS_VARIABLE, str(user_jar))
+    assert (find_jars().paths, find_jars().java) == ((user_jar,), 21)
 
 
 def test_pyserini_without_its_jar_is_skipped(pyserini):
@@ -251,13 +251,13 @@ def test_pyserini_without_its_jar_is_skipped(pyserini):
 def test_newest_debian_release_is_used_completely(tmp_path):
     debian = tmp_path / "usr" / "share" / "java"
     for version in ("8.7.0", "8.11.2"):
-        for part, name in (
+        for lucene_module, name in (
             ("core", CORE),
             ("analyzers-common", ANALYZERS),
             ("backward-codecs", "x"),
             ("demo", "x"),
         ):
-            jar(debian / f"lucene-{part}-{version}.jar", name)
+            jar(debian / f"lucene-{lucene_module}-{version}.jar", name)
     assert [path.name for path in find_jars().paths] == [
         "lucene-core-8.11.2.jar",
         "lucene-analyzers-common-8.11.2.jar",
@@ -266,20 +266,22 @@ def test_newest_debian_release_is_used_completely(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("classes", "found", "expected"),
+    ("classes", "found_text", "expected"),
     [
         ((), "no Lucene core", "1 copy of Lucene core"),
         ((CORE,), "no Lucene analyzers", "1 copy of Lucene analyzers"),
         ((CORE, ANALYZERS, CORE), "2 copies of Lucene core", "1 copy of Lucene core"),
     ],
 )
-def test_variable_must_name_one_complete_release(classes, found, expected, tmp_path, monkeypatch):
+def test_variable_must_name_one_complete_release(
+    classes, found_text, expected, tmp_path, monkeypatch
+):
     folder = tmp_path / "jars"
     folder.mkdir()
     for number, name in enumerate(classes):
         jar(folder / f"{number}.jar", name)
     monkeypatch.setenv(JARS_VARIABLE, str(folder))
-    with raises(UsageError, field=JARS_VARIABLE, found=found, expected=expected):
+    with raises(UsageError, field=JARS_VARIABLE, found=found_text, expected=expected):
         find_jars()
 
 

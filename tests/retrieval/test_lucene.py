@@ -86,8 +86,8 @@ def test_constrained_sums_are_rounded_as_those_of_the_plain_query():
     best = engine.best_constrained(questions, options)
     queries = [
         f"{question} {option}"
-        for question, own in zip(questions, options, strict=True)
-        for option in own
+        for question, question_options in zip(questions, options, strict=True)
+        for option in question_options
     ]
     for sentence, score, (sentences, scores) in zip(
         best.sentences, best.scores, engine.top(queries, 200), strict=True
@@ -122,10 +122,10 @@ def test_constants_of_the_similarity_matter():
 
 
 def test_long_sentences_words_and_queries():
-    many = " ".join(f"w{number}" for number in range(100_000))
-    engine = Lucene().index(["short", many, "x" * 300])
+    long_query = " ".join(f"w{number}" for number in range(100_000))
+    engine = Lucene().index(["short", long_query, "x" * 300])
     assert engine.top(["w99999", "x" * 255, "x" * 45]).sentences.tolist() == [1, 2, 2]
-    passage = many[:20_000]
+    passage = long_query[:20_000]
     assert engine.top([passage]).sentences.tolist() == [1]
     assert engine.best_constrained([passage], [["w5 " * 3000]]).sentences.tolist() == [1]
 
@@ -282,8 +282,8 @@ def test_texts_of_another_programs_index(tmp_path, store):
     assert list(engine.sentences()) == [*TEXTS, ""]  # the last one was deleted
     assert engine.top(["fox dog"]).sentences.tolist() == [1, 0, 2]
     assert engine.best_constrained(["foxes"], [["dogs"]]).sentences.tolist() == [1]
-    found = find_texts(Corpus("index", engine, "", str), ["the dog's den?\"", "deleted", "fox"])
-    assert list(found.values()) == [[2], [], [0]]
+    matches = find_texts(Corpus("index", engine, "", str), ["the dog's den?\"", "deleted", "fox"])
+    assert list(matches.values()) == [[2], [], [0]]
     assert engine.without([0]).top(["fox"]).sentences.tolist() == [1]
 
 
@@ -361,8 +361,10 @@ def test_processes_share_a_folder(tmp_path):
     engine = Lucene(place=tmp_path / "index").index(SENTENCES)
     expected = engine.top(["fox"])[0]
     with joblib.parallel_config(backend="loky"):
-        found = joblib.Parallel(n_jobs=2)(joblib.delayed(engine.top)(["fox"]) for _ in range(2))
-    for hits in found:
+        hits_of_processes = joblib.Parallel(n_jobs=2)(
+            joblib.delayed(engine.top)(["fox"]) for _ in range(2)
+        )
+    for hits in hits_of_processes:
         np.testing.assert_array_equal(hits[0], expected)
 
 

@@ -54,18 +54,18 @@ class Corpus:
         """Question and option, some of all."""
         pairs = [
             f"{question} {option}"
-            for question, own in zip(self.questions, self.options, strict=True)
-            for option in own
+            for question, question_options in zip(self.questions, self.options, strict=True)
+            for option in question_options
         ]
-        chosen = np.random.default_rng(0).permutation(len(pairs))[:N_QUERIES]
-        return [pairs[i] for i in chosen]
+        sampled = np.random.default_rng(0).permutation(len(pairs))[:N_QUERIES]
+        return [pairs[i] for i in sampled]
 
     def with_options(self) -> tuple[list[str], list[list[str]]]:
         """Questions enough for as many options."""
         order = np.random.default_rng(1).permutation(len(self.questions))
         total = np.cumsum([len(self.options[i]) for i in order])
-        chosen = order[: np.searchsorted(total, N_QUERIES) + 1]
-        return [self.questions[i] for i in chosen], [self.options[i] for i in chosen]
+        sampled = order[: np.searchsorted(total, N_QUERIES) + 1]
+        return [self.questions[i] for i in sampled], [self.options[i] for i in sampled]
 
 
 def of_datasets(datasets: list[Dataset]) -> Corpus:
@@ -118,9 +118,9 @@ def lucene_frequencies(engine: Lucene) -> dict[str, int]:
     terms = java_class("org.apache.lucene.index.MultiTerms").getTerms(
         engine._reader.leaves().get(0).reader(), "contents"
     )
-    found, frequencies = terms.iterator(), {}
-    while (term := found.next()) is not None:
-        frequencies[term.utf8ToString()] = found.docFreq()
+    term_iterator, frequencies = terms.iterator(), {}
+    while (term := term_iterator.next()) is not None:
+        frequencies[term.utf8ToString()] = term_iterator.docFreq()
     return frequencies
 
 
@@ -132,11 +132,11 @@ def sparse_frequencies(engine: Sparse) -> dict[str, int]:
     return dict(zip(terms, np.diff(segment.posting_offsets).tolist(), strict=True))
 
 
-def assert_same(found: Hits | Best, expected: Hits | Best) -> None:
+def assert_same(actual: Hits | Best, expected: Hits | Best) -> None:
     """Down to the bits of the scores."""
-    np.testing.assert_array_equal(found.offsets, expected.offsets)
-    np.testing.assert_array_equal(found.sentences, expected.sentences)
-    np.testing.assert_array_equal(found.scores.view(np.int32), expected.scores.view(np.int32))
+    np.testing.assert_array_equal(actual.offsets, expected.offsets)
+    np.testing.assert_array_equal(actual.sentences, expected.sentences)
+    np.testing.assert_array_equal(actual.scores.view(np.int32), expected.scores.view(np.int32))
 
 
 def test_terms_and_their_frequencies(corpus):
@@ -163,14 +163,17 @@ WORDS = st.sampled_from(f"{ENGLISH} {OTHERS}".split())
 TEXTS = st.lists(WORDS, max_size=8).map(" ".join)
 
 
-def assert_same_facts(one: QueryFacts, other: QueryFacts) -> None:
+def assert_same_facts(facts: QueryFacts, other_facts: QueryFacts) -> None:
     """The counts that make a score are the same; Lucene tells those of the collection only if a
     term matches.
     """
-    assert one.terms == other.terms
-    if one.terms:
-        assert (one.n_with_terms, one.n_tokens) == (other.n_with_terms, other.n_tokens)
-        assert byte4_lengths(np.array([one.length])).tolist() == [other.length]
+    assert facts.terms == other_facts.terms
+    if facts.terms:
+        assert (facts.n_with_terms, facts.n_tokens) == (
+            other_facts.n_with_terms,
+            other_facts.n_tokens,
+        )
+        assert byte4_lengths(np.array([facts.length])).tolist() == [other_facts.length]
 
 
 CONSTANTS = st.sampled_from(["bm25", "bm25-lucene", "bm25+k1=0", "bm25+b=0", "bm25+k1=3+b=1"])
@@ -188,7 +191,10 @@ def test_small_corpora_of_few_words(sentences, questions, k, similarity):
         Lucene(similarity=similarity).index(sentences),
         Sparse(similarity=similarity).index(sentences),
     )
-    texts, options = [text for text, _ in questions], [own for _, own in questions]
+    texts, options = (
+        [text for text, _ in questions],
+        [question_options for _, question_options in questions],
+    )
     assert_same(sparse.top(texts, k), lucene.top(texts, k))
     assert_same(sparse.best_constrained(texts, options), lucene.best_constrained(texts, options))
     for text in texts:

@@ -94,7 +94,10 @@ def test_several_requests_lose_nothing(proxy):
     engine = OpenSearch("many").index(f"Sentence {i} is about thing{i}." for i in range(5_100))
     hits = engine.top([f"thing{i}" for i in range(0, 5_100, 17)])
     assert hits.sentences.tolist() == list(range(0, 5_100, 17))
-    assert [proxy.seen.count(f"/{part}") for part in ("many/_bulk", "many/_msearch")] == [2, 2]
+    assert [proxy.seen.count(f"/{endpoint}") for endpoint in ("many/_bulk", "many/_msearch")] == [
+        2,
+        2,
+    ]
 
 
 def test_a_finished_index_is_write_protected_and_has_its_replicas(url, client):
@@ -138,10 +141,10 @@ def test_batches_keep_the_order_of_questions_and_options(url):
     engine = OpenSearch("many").index(f"subject{i} likes object{i}." for i in range(100))
     questions = [f"subject{i}" for i in range(100)]
     options = [[f"object{i}", "object1", "nothing"] for i in range(100)]
-    found = engine.best_constrained(questions, options).sentences.reshape(100, 3)
-    assert found[:, 0].tolist() == list(range(100))
-    assert found[:, 1].tolist() == [1 if i == 1 else -1 for i in range(100)]
-    assert (found[:, 2] == -1).all()
+    best_sentences = engine.best_constrained(questions, options).sentences.reshape(100, 3)
+    assert best_sentences[:, 0].tolist() == list(range(100))
+    assert best_sentences[:, 1].tolist() == [1 if i == 1 else -1 for i in range(100)]
+    assert (best_sentences[:, 2] == -1).all()
 
 
 def test_texts_of_the_top_are_not_fetched_one_by_one(proxy):
@@ -338,8 +341,8 @@ class Proxy(ThreadingHTTPServer):
         """
         with self.lock:
             self.seen.append(urlsplit(path).path)
-            for place, (part, what) in enumerate(self.faults):
-                if part in f"{method} {path}":
+            for place, (url_part, what) in enumerate(self.faults):
+                if url_part in f"{method} {path}":
                     del self.faults[place]
                     return what
         return None
@@ -525,10 +528,10 @@ def test_a_partial_search_is_repeated(proxy, trouble):
 
 @pytest.mark.parametrize("trouble", TROUBLES)
 def test_a_search_that_stays_partial_is_an_error(proxy, trouble):
-    change, found = TROUBLES[trouble]
+    change, found_text = TROUBLES[trouble]
     engine = OpenSearch("fox", retries=0).index(SENTENCES)
     proxy.faults.append(("/_msearch", change))
-    with raises(DataError, source=re.compile("/fox$"), found=found):
+    with raises(DataError, source=re.compile("/fox$"), found=found_text):
         engine.top(["autumn", "day", "den"])
 
 

@@ -63,7 +63,7 @@ def test_a_secret_is_not_shown():
 
 
 @pytest.mark.parametrize(
-    ("environment", "field", "found", "facts"),
+    ("environment", "field", "found_text", "facts"),
     [
         ({}, "URL", None, [EXAMPLE]),
         ({"URL": "localhost:9200"}, "URL", None, [EXAMPLE]),
@@ -98,8 +98,8 @@ def test_a_secret_is_not_shown():
         ),
     ],
 )
-def test_what_cannot_be_used_is_one_error_without_secrets(environment, field, found, facts):
-    with raises(UsageError, field=variable(field), found=found) as caught:
+def test_what_cannot_be_used_is_one_error_without_secrets(environment, field, found_text, facts):
+    with raises(UsageError, field=variable(field), found=found_text) as caught:
         Access.from_environment(variables(**environment))
     for fact in facts:
         assert fact in str(caught.value)

@@ -22,14 +22,18 @@ def test_ranks_are_those_of_the_sorted_sentences(depth):
     corpus = passage_corpus((q.passage for q in dataset), get_engine("sparse"))
     expected = []
     for question in dataset:
-        found: list[str] = []
+        ranked_passages: list[str] = []
         for number in corpus.engine.top(
             [question.query], corpus.engine.n_sentences
         ).sentences.tolist():
-            if (source := corpus.source(number)) not in found:
-                found.append(source)
-        own = f"passage {question.passage.id}"
-        expected.append(found.index(own) + 1 if own in found[:depth] else 0)
+            if (source := corpus.source(number)) not in ranked_passages:
+                ranked_passages.append(source)
+        passage_name = f"passage {question.passage.id}"
+        expected.append(
+            ranked_passages.index(passage_name) + 1
+            if passage_name in ranked_passages[:depth]
+            else 0
+        )
     ranks = passage_ranks(list(dataset), get_engine("sparse"), depth=depth)
     assert ranks.tolist() == expected
     assert np.count_nonzero(ranks) > 0

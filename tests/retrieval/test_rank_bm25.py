@@ -37,9 +37,9 @@ def test_a_negative_score_is_not_hidden_by_a_corpus_without_such_a_sentence():
         "q", Passage("p", "x."), "What do foxes eat?", candidates, None, Task.SINGLE_CHOICE
     )
     scores = [
-        IRSolver(corpus=own).fit([question]).score_candidates([question])
-        for own in (corpora[:1], corpora)
+        IRSolver(corpus=searched).fit([question]).score_candidates([question])
+        for searched in (corpora[:1], corpora)
     ]
     assert scores[0].values[0] < 0
-    assert [own.values.tolist() for own in scores] == [[scores[0].values[0], 0.0]] * 2
+    assert [searched.values.tolist() for searched in scores] == [[scores[0].values[0], 0.0]] * 2
     assert scores[1].evidence.tolist() == [True, False]

@@ -49,14 +49,14 @@ def write(tmp_path):
 
 def records_of(source):
     """Return the number, the label and the sentences of each record that has sentences."""
-    found = []
+    records = []
     for block in source.blocks(lambda n_bytes: None):
         assert len(block.numbers) == len(block.sentences)
         for number, sentence in zip(block.numbers.tolist(), block.sentences, strict=True):
-            if not found or found[-1][0] != number:
-                found.append((number, block.labels.get(number), []))
-            found[-1][2].append(sentence)
-    return found
+            if not records or records[-1][0] != number:
+                records.append((number, block.labels.get(number), []))
+            records[-1][2].append(sentence)
+    return records
 
 
 def rows(*objects):
@@ -276,11 +276,11 @@ def test_lines_are_split_only_at_line_ends(tmp_path_factory, texts):
 
 
 @pytest.mark.parametrize("packer", [gzip.compress, bz2.compress, lzma.compress])
-@pytest.mark.parametrize("kept", [0.5, 0.999])
-def test_a_truncated_file_gives_its_lines_and_then_one_error(packer, kept, tmp_path):
+@pytest.mark.parametrize("readable", [0.5, 0.999])
+def test_a_truncated_file_gives_its_lines_and_then_one_error(packer, readable, tmp_path):
     path = tmp_path / "corpus.gz"
     data = packer("".join(f"{number * number}\n" for number in range(30_000)).encode())
-    path.write_bytes(data[: int(len(data) * kept)])
+    path.write_bytes(data[: int(len(data) * readable)])
     read = []
     with raises(
         DataError, source=str(path), problem=re.compile("damaged"), hint=re.compile("complete file")
@@ -301,7 +301,7 @@ def test_altered_bytes_give_one_error(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("content", "found"),
+    ("content", "found_text"),
     [
         (b"PK\x03\x04rest", "a zip archive"),
         (b"\x28\xb5\x2f\xfd\x20\x9f\xe5\xc8", "bytes that are not UTF-8"),
@@ -312,10 +312,10 @@ def test_altered_bytes_give_one_error(tmp_path):
         ),
     ],
 )
-def test_formats_other_than_text_are_refused(content, found, tmp_path):
+def test_formats_other_than_text_are_refused(content, found_text, tmp_path):
     path = tmp_path / "corpus"
     path.write_bytes(content)
-    with raises(DataError, source=str(path), found=found, expected=re.compile("^UTF-8 text")):
+    with raises(DataError, source=str(path), found=found_text, expected=re.compile("^UTF-8 text")):
         lines_of(path)
 
 

@@ -78,11 +78,13 @@ STRANGE: list[Any] = [
 
 
 def test_a_changed_manifest_is_one_error_or_changes_no_answer(index):
-    whole, expected = (
+    manifest_text, expected = (
         json.loads((index / MANIFEST).read_text(encoding="utf-8")),
         read_answers(index)[:-1],
     )
-    places = [path for path in _places(whole) if "segments" not in path or path[1:2] in ((), (1,))]
+    places = [
+        path for path in _places(manifest_text) if "segments" not in path or path[1:2] in ((), (1,))
+    ]
     messages = []
     for number, path in enumerate(places):
         for strange in [..., *STRANGE[number % 4 :: 4]]:
@@ -95,7 +97,7 @@ def test_a_changed_manifest_is_one_error_or_changes_no_answer(index):
                 else:
                     content[path[-1]] = strange
 
-            (index / MANIFEST).write_text(json.dumps(whole), encoding="utf-8")
+            (index / MANIFEST).write_text(json.dumps(manifest_text), encoding="utf-8")
             edit_manifest(index, change, signed=False)
             try:
                 assert read_answers(index)[:-1] == expected, (path, strange)
@@ -138,9 +140,9 @@ def test_a_segment_under_the_name_of_another_one_is_built_again(index, tmp_path)
     text = TextFile(str(index.parent / "lines.txt"))
     build_index([text], tmp_path / "whole", segment_sentences=4)
     expected = {path.name: path.read_bytes() for path in segment_files(tmp_path / "whole")}
-    one, two, *_ = segment_files(tmp_path / "whole")
+    first, second, *_ = segment_files(tmp_path / "whole")
     (tmp_path / "whole" / MANIFEST).unlink()
-    one.write_bytes(two.read_bytes())
+    first.write_bytes(second.read_bytes())
     assert build_index([text], tmp_path / "whole", segment_sentences=4).kept == len(expected) - 1
     assert {path.name: path.read_bytes() for path in segment_files(tmp_path / "whole")} == expected
 
@@ -199,7 +201,7 @@ def test_a_named_pipe_is_no_segment(index):
 def test_no_flipped_bit_of_an_unfinished_build_changes_the_index(tmp_path):
     text = tmp_path / "lines.txt"
     text.write_text("".join(f"Fox number {i} ran.\n\n" for i in range(9)), encoding="utf-8")
-    whole = build_index([TextFile(str(text))], tmp_path / "index", segment_sentences=3).manifest
+    finished = build_index([TextFile(str(text))], tmp_path / "index", segment_sentences=3).manifest
     path = segment_files(tmp_path / "index")[1]
     content = path.read_bytes()
     rng = np.random.default_rng(0)
@@ -209,5 +211,5 @@ def test_no_flipped_bit_of_an_unfinished_build_changes_the_index(tmp_path):
         path.write_bytes(damaged)
         (tmp_path / "index" / MANIFEST).unlink()
         built = build_index([TextFile(str(text))], tmp_path / "index", segment_sentences=3)
-        assert (built.manifest, built.kept) == (whole, 2)
+        assert (built.manifest, built.kept) == (finished, 2)
         assert path.read_bytes() == content

@@ -66,17 +66,20 @@ def test_top_equals_the_reference(sentences, similarity, size, queries, k):
     st.sampled_from([1, 60, 2**19]),
 )
 def test_the_best_sentence_equals_the_reference(sentences, similarity, size, queries, block):
-    questions, options = [question for question, _ in queries], [own for _, own in queries]
+    questions, options = (
+        [question for question, _ in queries],
+        [question_options for _, question_options in queries],
+    )
     engine = sparse(sentences, similarity, size)
     with small_blocks(block):
         best = engine.best_constrained(questions, options)
     terms = [sentence.split() for sentence in sentences]
-    for question, own, (numbers, scores) in zip(questions, options, best, strict=True):
+    for question, question_options, (numbers, scores) in zip(questions, options, best, strict=True):
         expected = [
             reference_bm25.best_constrained(
                 question.split(), option.split(), terms, reference(similarity)
             )
-            for option in own
+            for option in question_options
         ]
         assert list(zip(numbers.tolist(), scores, strict=True)) == expected
     assert best.found.tolist() == (best.sentences >= 0).tolist()
@@ -132,15 +135,17 @@ def test_bounds_lose_no_result_in_a_larger_collection(similarity):
     engine = Sparse(similarity=similarity, analyzer="whitespace").index(sentences)
     best = engine.best_constrained(questions, options)
     terms = [set(sentence.split()) for sentence in sentences]
-    for question, own, (numbers, scores) in zip(questions, options, best, strict=True):
-        for option, number, score in zip(own, numbers.tolist(), scores.tolist(), strict=True):
+    for question, question_options, (numbers, scores) in zip(questions, options, best, strict=True):
+        for option, number, score in zip(
+            question_options, numbers.tolist(), scores.tolist(), strict=True
+        ):
             hits, values = engine.top([f"{question} {option}"], len(sentences))[0]
-            both = [
+            scores_of_both = [
                 (hit, value)
                 for hit, value in zip(hits.tolist(), values.tolist(), strict=True)
                 if terms[hit] & set(question.split()) and terms[hit] & set(option.split())
             ]
-            assert (number, score) == (both[0] if both else (-1, 0.0))
+            assert (number, score) == (scores_of_both[0] if scores_of_both else (-1, 0.0))
 
 
 def test_a_question_of_hundreds_of_terms_is_bounded_in_larger_units():
@@ -160,25 +165,28 @@ def test_many_options_of_one_question_are_processed_in_blocks():
     rng = np.random.default_rng(5)
     engine = Sparse(analyzer="whitespace").index(many_sentences(300, rng))
     question, options = many_sentences(1, rng), many_sentences(200, rng)
-    whole = engine.best_constrained(question, [options])
+    one_block = engine.best_constrained(question, [options])
     with small_blocks(300):
         parts = engine.best_constrained(question, [options])
-    assert parts.sentences.tolist() == whole.sentences.tolist()
-    assert parts.scores.tolist() == whole.scores.tolist()
+    assert parts.sentences.tolist() == one_block.sentences.tolist()
+    assert parts.scores.tolist() == one_block.scores.tolist()
 
 
 def test_an_index_of_any_number_of_segments_is_one_index():
     rng = np.random.default_rng(6)
     sentences, questions = many_sentences(500, rng), many_sentences(10, rng)
     options = [many_sentences(3, rng) for _ in questions]
-    whole = Sparse(analyzer="whitespace").index(sentences)
+    one_segment = Sparse(analyzer="whitespace").index(sentences)
     with small_blocks(64):
         parts = Sparse(analyzer="whitespace").index(sentences)
     assert len(parts.segments) > 8
     assert [parts.sentence(i) for i in range(500)] == sentences
     for result, expected in (
-        (parts.top(questions, 20), whole.top(questions, 20)),
-        (parts.best_constrained(questions, options), whole.best_constrained(questions, options)),
+        (parts.top(questions, 20), one_segment.top(questions, 20)),
+        (
+            parts.best_constrained(questions, options),
+            one_segment.best_constrained(questions, options),
+        ),
     ):
         assert result.sentences.tolist() == expected.sentences.tolist()
         assert result.scores.tolist() == expected.scores.tolist()
@@ -195,8 +203,8 @@ def test_a_vocabulary_that_has_grown_too_large_is_reset():
     segments = [builder.build(builder.encode(group)) for group in (["a b", "c"], ["d e f", "a"])]
     with small_blocks(1):
         builder = SegmentBuilder("whitespace")
-        again = [builder.build(builder.encode(group)) for group in (["a b", "c"], ["d e f", "a"])]
-    assert pickle.dumps(segments) == pickle.dumps(again)
+        rebuilt = [builder.build(builder.encode(group)) for group in (["a b", "c"], ["d e f", "a"])]
+    assert pickle.dumps(segments) == pickle.dumps(rebuilt)
 
 
 @pytest.mark.parametrize("similarity", ["bm25", "classic"])
@@ -230,7 +238,7 @@ def test_no_queries_and_no_options():
 def test_unknown_words_and_stop_words_change_nothing():
     engine = Sparse().index(["the fox ran", "a dog ran", "dogs and foxes"])
     plain, padded = engine.top(["fox ran"])[0], engine.top(["the fox and the zebra ran"])[0]
-    assert [part.tolist() for part in plain] == [part.tolist() for part in padded]
+    assert [array.tolist() for array in plain] == [array.tolist() for array in padded]
 
 
 def test_stop_words_do_not_satisfy_the_constraint():
@@ -285,15 +293,15 @@ def test_odd_characters_are_found_and_returned():
 
 
 @pytest.mark.parametrize(
-    ("sentences", "field", "found"),
+    ("sentences", "field", "found_text"),
     [
         ("a fox", "sentences", "str"),
         (["a", 3], "sentences[1]", "int"),
         ([None], "sentences[0]", "NoneType"),
     ],
 )
-def test_sentences_that_are_not_strings_are_refused(sentences, field, found):
-    with raises(UsageError, field=field, found=found):
+def test_sentences_that_are_not_strings_are_refused(sentences, field, found_text):
+    with raises(UsageError, field=field, found=found_text):
         Sparse().index(sentences)
 
 
@@ -328,10 +336,10 @@ def test_sentences_without_a_term_count_in_the_idf_of_classic_alone():
     # One term of one query: the query norm leaves one idf, 1 + ln(maxDoc / (docFreq + 1)); all
     # other factors are 1.
     np.testing.assert_allclose(scores, [[1 + math.log(2 / 2)], [1 + math.log(4 / 2)]], rtol=1e-6)
-    without, with_ = (
+    without_empty, with_empty = (
         Sparse().index(texts).top(["fox"]).scores.tolist() for texts in (full, padded)
     )
-    assert without == with_
+    assert without_empty == with_empty
 
 
 @pytest.mark.parametrize("similarity", ["bm25", "classic"])
@@ -343,8 +351,8 @@ def test_sentences_that_are_left_out_count_as_sentences_without_a_term(similarit
     )
     emptied = Sparse(similarity=similarity).index(["red fox", "", "", "red den", ""])
     queries = ["red fox den", "den"]
-    for found, expected in zip(left_out.top(queries), emptied.top(queries), strict=True):
-        assert [part.tolist() for part in found] == [part.tolist() for part in expected]
+    for actual, expected in zip(left_out.top(queries), emptied.top(queries), strict=True):
+        assert [array.tolist() for array in actual] == [array.tolist() for array in expected]
 
 
 @pytest.mark.parametrize("legacy", [False, True])
@@ -381,8 +389,8 @@ def test_explanations_of_lucene_and_opensearch_have_the_same_facts(legacy):
             ),
         ),
     )
-    found = read_explanations([("fox", fox.boost, explanation)], 3)
+    query_facts = read_explanations([("fox", fox.boost, explanation)], 3)
     if legacy:
-        assert found.terms == [TermFacts("fox", fox.boost, fox.share)]
+        assert query_facts.terms == [TermFacts("fox", fox.boost, fox.share)]
     else:
-        assert found == facts._replace(n_query_terms=0, sum_of_squares=0.0)
+        assert query_facts == facts._replace(n_query_terms=0, sum_of_squares=0.0)

@@ -44,8 +44,8 @@ def make_texts(seed: int) -> tuple[list[str], list[str]]:
     texts = [make_text(rng, length) for length in rng.integers(0, 4, 20).tolist()]
     for sentence in rng.choice([text for text in sentences if text], 60).tolist():
         start, stop = sorted(rng.integers(0, len(sentence) + 1, 2).tolist())
-        part = sentence[start:stop]
-        texts.append(part.upper() if rng.random() < 0.3 else part)
+        excerpt = sentence[start:stop]
+        texts.append(excerpt.upper() if rng.random() < 0.3 else excerpt)
     return sentences, texts
 
 
@@ -114,8 +114,8 @@ def test_lucene_finds_the_same():
 
 def test_more_sentences_than_a_search_returns_are_found():
     sentences = [f"{number}: what is it? A fox." for number in range(1_000)]
-    found = find_texts(corpus_of(Sparse().index(sentences)), ["What is it?"])
-    assert found == {"What is it?": list(range(1_000))}
+    matches = find_texts(corpus_of(Sparse().index(sentences)), ["What is it?"])
+    assert matches == {"What is it?": list(range(1_000))}
 
 
 def test_questions_answers_and_passages_are_counted_as_in_a_plain_comparison():
@@ -127,17 +127,22 @@ def test_questions_answers_and_passages_are_counted_as_in_a_plain_comparison():
     for question in dataset.questions[::2]:
         sentences += [f"Well: {question.query}", *question.gold_texts][: rng.integers(1, 3)]
     engine = Sparse().index(sentences)
-    found = find_verbatim(corpus_of(engine), dataset.questions)
-    own = [containing(engine, sentences, question.query) for question in dataset.questions]
+    matches = find_verbatim(corpus_of(engine), dataset.questions)
+    question_matches = [
+        containing(engine, sentences, question.query) for question in dataset.questions
+    ]
     n_pairs = 0
-    for question, numbers in zip(dataset.questions, own, strict=True):
+    for question, numbers in zip(dataset.questions, question_matches, strict=True):
         near = "\n".join(f"{sentences[n]}\n{''.join(sentences[n + 1 : n + 2])}" for n in numbers)
         n_pairs += any(contains(near, text) for text in question.gold_texts)
-    assert (found.questions, found.pairs) == (sum(map(bool, own)), n_pairs)
-    assert found.passages == 3
-    assert found.sentences == {*range(n_own), *(n for numbers in own for n in numbers)}
-    without = find_verbatim(corpus_of(engine), dataset.questions, passages=False)
-    assert without.sentences == {n for numbers in own for n in numbers}
+    assert (matches.questions, matches.pairs) == (sum(map(bool, question_matches)), n_pairs)
+    assert matches.passages == 3
+    assert matches.sentences == {
+        *range(n_own),
+        *(n for numbers in question_matches for n in numbers),
+    }
+    without_passages = find_verbatim(corpus_of(engine), dataset.questions, passages=False)
+    assert without_passages.sentences == {n for numbers in question_matches for n in numbers}
 
 
 def test_a_passage_counts_when_all_of_its_sentences_are_there():
@@ -146,10 +151,10 @@ def test_a_passage_counts_when_all_of_its_sentences_are_there():
         Question(p.id, p, "Who?", (Candidate("x"),), None, Task.SINGLE_CHOICE) for p in passages
     ]
     corpus = corpus_of(Sparse().index(["Hi! said she.", "I saw how a fox ran.", "Hi!"]))
-    found = find_verbatim(corpus, questions)
-    assert (found.questions, found.passages) == (0, 1)
-    assert found.sentences == {0, 1, 2}
-    assert str(found) == "0 questions, 0 of them with a right answer, and 1 passages"
+    matches = find_verbatim(corpus, questions)
+    assert (matches.questions, matches.passages) == (0, 1)
+    assert matches.sentences == {0, 1, 2}
+    assert str(matches) == "0 questions, 0 of them with a right answer, and 1 passages"
 
 
 def test_left_out_sentences_contain_nothing():
