@@ -95,7 +95,7 @@ def test_a_description_names_what_is_done():
 
 
 @pytest.mark.parametrize(
-    ("spec", "field", "found", "expected"),
+    ("spec", "field", "found_text", "expected"),
     [
         ("wrod", "analyzer", "wrod", "^word"),
         ("word+portr", "analyzer modifier", "portr", "^porter"),
@@ -104,8 +104,8 @@ def test_a_description_names_what_is_done():
         ("word+stop=smrt", "stop list", "smrt", "^smart$"),
     ],
 )
-def test_an_unknown_name_is_answered_with_the_nearest(spec, field, found, expected):
-    with raises(UsageError, field=field, found=found, expected=re.compile(expected)):
+def test_an_unknown_name_is_answered_with_the_nearest(spec, field, found_text, expected):
+    with raises(UsageError, field=field, found=found_text, expected=re.compile(expected)):
         get_analyzer(spec)
 
 

@@ -53,7 +53,10 @@ def test_words_by_themselves():
 def test_chunks_lie_in_order_and_hold_their_words(text):
     sentences = split_sentences(text)
     chunks = content_runs(text, sentences, get_analyzer("word"), stop_words("nltk"))
-    assert all(one.end <= other.start for one, other in zip(chunks, chunks[1:], strict=False))
+    assert all(
+        earlier_chunk.end <= next_chunk.start
+        for earlier_chunk, next_chunk in zip(chunks, chunks[1:], strict=False)
+    )
     for chunk in chunks:
         assert chunk.words
         start, end = sentences[chunk.sentence]

@@ -94,10 +94,10 @@ def test_everything_is_read(annotations):
 @pytest.mark.parametrize("name", ["b.json", "b.json.gz"])
 def test_what_is_saved_is_read_again(annotations, tmp_path, name):
     annotations.save(tmp_path / name)
-    again = read_annotations(tmp_path / name)
-    assert (again.passages, again.questions) == (annotations.passages, annotations.questions)
+    reread = read_annotations(tmp_path / name)
+    assert (reread.passages, reread.questions) == (annotations.passages, annotations.questions)
     first = (tmp_path / name).read_bytes()
-    again.save(tmp_path / name)
+    reread.save(tmp_path / name)
     assert (tmp_path / name).read_bytes() == first
     assert first.startswith(b"\x1f\x8b") is name.endswith(".gz")
 
@@ -118,7 +118,7 @@ def test_words_of_representatives_can_stand_for_their_places(annotations, tmp_pa
 
 
 @pytest.mark.parametrize(
-    ("change", "where", "problem", "found", "expected"),
+    ("change", "where", "problem", "found_text", "expected"),
     [
         ({"id": "p,9"}, "question p,9", "the question", "1 ids, such as 'p,0'", None),
         (
@@ -158,10 +158,12 @@ def test_words_of_representatives_can_stand_for_their_places(annotations, tmp_pa
         ),
     ],
 )
-def test_what_does_not_fit_names_the_question(annotations, change, where, problem, found, expected):
+def test_what_does_not_fit_names_the_question(
+    annotations, change, where, problem, found_text, expected
+):
     question = replace(QUESTION, **change)
     look_up = annotations.passage_of if "passage" in change else annotations.question_of
-    facts = {"where": where, "found": found, "expected": expected}
+    facts = {"where": where, "found": found_text, "expected": expected}
     with raises(DataError, source=annotations.source, problem=re.compile(problem), **facts):
         look_up(question)
 
@@ -188,7 +190,7 @@ STARTS = "ascending token indices that begin with 0, below 11"
 
 
 @pytest.mark.parametrize(
-    ("value", "where", "field", "found", "expected"),
+    ("value", "where", "field", "found_text", "expected"),
     [
         ({"some": "thing"}, "$", None, "an object with some", "'classic_rc annotations'"),
         (changed("version", to=2), "$", "version", "2", "1"),
@@ -279,11 +281,11 @@ STARTS = "ascending token indices that begin with 0, below 11"
         ),
     ],
 )
-def test_malformed_files_say_where(tmp_path, value, where, field, found, expected):
+def test_malformed_files_say_where(tmp_path, value, where, field, found_text, expected):
     path = write(tmp_path, value)
     facts = {
         name: text and re.compile(re.escape(text))
-        for name, text in (("found", found), ("expected", expected))
+        for name, text in (("found", found_text), ("expected", expected))
     }
     with raises(DataError, source=str(path), where=where, field=field, **facts):
         read_annotations(path)
@@ -363,11 +365,11 @@ def test_the_signature_is_of_the_content(tmp_path):
     for folder, line_end in (("one", "\n"), ("two", "\r\n"), ("three", "x\n")):
         (tmp_path / folder / "dev").mkdir(parents=True)
         (tmp_path / folder / "dev" / "who.txt").write_bytes(f"a{line_end}b".encode())
-    one, two, three = (
+    first, two, three = (
         read_categories(tmp_path / f / "dev").signature for f in ("one", "two", "three")
     )
-    assert one == two != three
-    assert one.startswith("dev@")
+    assert first == two != three
+    assert first.startswith("dev@")
 
 
 def test_what_is_no_folder_of_categories_is_refused(tmp_path):

@@ -82,8 +82,8 @@ def test_a_story_is_read(tmp_path):
 def test_it_can_be_saved_in_the_package_s_own_format(tmp_path):
     annotations = read(tmp_path, [story()])
     annotations.save(tmp_path / "own.json")
-    own = read_annotations(tmp_path / "own.json")
-    assert (own.passages, own.questions) == (annotations.passages, annotations.questions)
+    reread = read_annotations(tmp_path / "own.json")
+    assert (reread.passages, reread.questions) == (annotations.passages, annotations.questions)
 
 
 def test_stories_are_numbered_from_the_file_s_name(tmp_path):
@@ -93,7 +93,7 @@ def test_stories_are_numbered_from_the_file_s_name(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("path", "value", "where", "field", "found"),
+    ("path", "value", "where", "field", "found_text"),
     [
         (("tokens",), None, "$[0]", "tokens", "an object"),
         (("tokens", 1, "lemma"), None, "$[0].tokens[1]", "lemma", "an object"),
@@ -119,7 +119,7 @@ def test_stories_are_numbered_from_the_file_s_name(tmp_path):
         (("negativeqs",), [3], "$[0].negativeqs", "[0]", "the number 3"),
     ],
 )
-def test_malformed_stories_say_where(tmp_path, path, value, where, field, found):
+def test_malformed_stories_say_where(tmp_path, path, value, where, field, found_text):
     broken = copy.deepcopy(story())
     node = broken
     for key in path[:-1]:
@@ -128,6 +128,6 @@ def test_malformed_stories_say_where(tmp_path, path, value, where, field, found)
         del node[path[-1]]
     else:
         node[path[-1]] = value
-    facts = {"where": where, "field": field, "found": re.compile(f"^{re.escape(found)}")}
+    facts = {"where": where, "field": field, "found": re.compile(f"^{re.escape(found_text)}")}
     with raises(DataError, source=str(tmp_path / "set.corenlp.json"), **facts):
         read(tmp_path, [broken])

@@ -8,7 +8,7 @@ from classic_rc.text.differences import word_diff
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "line"),
+    ("before", "after", "line"),
     [
         ("a b c", "a b c", "equal"),
         ("A b, c", "a  b c.", "case, blanks or punctuation"),
@@ -20,8 +20,8 @@ from classic_rc.text.differences import word_diff
         ("a b c d e f g h", "x b c d e y g h", "[-a-] {+x+} b … e [-f-] {+y+} g h"),
     ],
 )
-def test_differences_on_one_line(one, other, line):
-    assert word_diff(one, other) == line
+def test_differences_on_one_line(before, after, line):
+    assert word_diff(before, after) == line
 
 
 @pytest.mark.parametrize(
@@ -40,13 +40,13 @@ def test_what_does_not_fit_is_left_out_whole(width, line):
 
 
 def test_scripts_without_spaces_are_compared_by_character():
-    one = "第0天早上，小明和爸爸一起去市场。他们买了西红柿、面包和一瓶油。"
-    other = one.replace("西红柿", "苹果")
-    assert word_diff(one, other) == "他们买了 [-西红柿-] {+苹果+} 、面包和一瓶油。"
-    assert word_diff(one, other, 28) == "他们买了 [-西红柿-] …"
+    before = "第0天早上，小明和爸爸一起去市场。他们买了西红柿、面包和一瓶油。"
+    after = before.replace("西红柿", "苹果")
+    assert word_diff(before, after) == "他们买了 [-西红柿-] {+苹果+} 、面包和一瓶油。"
+    assert word_diff(before, after, 28) == "他们买了 [-西红柿-] …"
 
 
 def test_a_long_change_is_cut_on_one_line():
-    one, other = "w" * 300, "v\n" * 300
-    assert len(word_diff(one, other, 40)) <= 40
-    assert "\n" not in word_diff(one, other, 500)
+    before, after = "w" * 300, "v\n" * 300
+    assert len(word_diff(before, after, 40)) <= 40
+    assert "\n" not in word_diff(before, after, 500)

@@ -75,10 +75,10 @@ def test_equal_candidates_are_scored_once():
     assert (
         len(encoded.arrays.candidate_question) == n_distinct < sum(len(q.candidates) for q in cloze)
     )
-    for whole in (encoded, *encoded.shards(3)):
-        lengths = np.diff(whole.arrays.candidate_offsets).astype(float)
-        expected = [[len(c.text.split()) for c in q.candidates] for q in whole]
-        assert [row.tolist() for row in whole.scores(lengths, lengths > 0)] == expected
+    for encoded_block in (encoded, *encoded.shards(3)):
+        lengths = np.diff(encoded_block.arrays.candidate_offsets).astype(float)
+        expected = [[len(c.text.split()) for c in q.candidates] for q in encoded_block]
+        assert [row.tolist() for row in encoded_block.scores(lengths, lengths > 0)] == expected
 
 
 def test_shards_are_the_whole():
@@ -93,21 +93,21 @@ def test_shards_are_the_whole():
 
 
 def test_shards_can_leave_the_questions_behind():
-    [whole] = encode(synthetic_dataset(Task.SINGLE_CHOICE), "word").shards(1, with_questions=False)
-    assert len(whole) == 24
-    assert encode(whole, "word") is whole
+    [shard] = encode(synthetic_dataset(Task.SINGLE_CHOICE), "word").shards(1, with_questions=False)
+    assert len(shard) == 24
+    assert encode(shard, "word") is shard
     with pytest.raises(LookupError):
-        whole[0]
+        shard[0]
 
 
 def test_an_encoding_is_not_made_twice():
     dataset = synthetic_dataset(Task.SINGLE_CHOICE)
     encoded = encode(dataset, "word")
     assert encode(encoded, "word") is encoded
-    again = encode(encoded, "mctest")
-    assert isinstance(again, EncodedDataset)
-    assert again.analyzer == get_analyzer("mctest")
-    assert list(again) == list(dataset)
+    reencoded = encode(encoded, "mctest")
+    assert isinstance(reencoded, EncodedDataset)
+    assert reencoded.analyzer == get_analyzer("mctest")
+    assert list(reencoded) == list(dataset)
 
 
 def test_no_questions_and_no_words():
@@ -125,8 +125,8 @@ def test_shared_spans_are_analysed_once_for_a_passage():
     arrays = encode(questions, "word").arrays
     n = len(spans)
     assert len(arrays.candidate_question) == 3 * n
-    one = arrays.candidate_tokens[: arrays.candidate_offsets[n]]
-    assert arrays.candidate_tokens.tolist() == one.tolist() * 3
+    first_tokens = arrays.candidate_tokens[: arrays.candidate_offsets[n]]
+    assert arrays.candidate_tokens.tolist() == first_tokens.tolist() * 3
 
 
 def test_a_cloze_query_has_no_placeholder():
@@ -216,7 +216,7 @@ def test_the_plain_encoder_gives_the_analyzers_tokens(spec, texts):
     tokens, offsets = plain.encode(texts)
     expected = [analyzer.analyze(text) for text in texts]
     assert [plain.vocabulary[token] for token in tokens] == [
-        word for own in expected for word in own
+        word for text_words in expected for word in text_words
     ]
     assert offsets.tolist() == [sum(map(len, expected[:i])) for i in range(len(texts) + 1)]
 
@@ -248,14 +248,14 @@ def query(text):
 
 
 @pytest.mark.parametrize("name", [*TOKENIZERS, "word+stop=smart", "treebank+cased+porter"])
-@given(left=_TEXTS, right=_TEXTS, gap=st.sampled_from(["", " "]))
-def test_the_placeholder_follows_the_tokens_before_it(name, left, right, gap):
+@given(text_before=_TEXTS, text_after=_TEXTS, gap=st.sampled_from(["", " "]))
+def test_the_placeholder_follows_the_tokens_before_it(name, text_before, text_after, gap):
     analyzer = get_analyzer(name)
-    question = query(f"{left}{gap}{PLACEHOLDER}{gap}{right}")
+    question = query(f"{text_before}{gap}{PLACEHOLDER}{gap}{text_after}")
     (before,) = tokens_before_placeholder([question], analyzer).tolist()
     located = analyzer.locate(question.query)
-    assert all(end <= len(left) for _, _, end in located[:before])
-    assert all(start >= len(left) for _, start, _ in located[before:])
+    assert all(end <= len(text_before) for _, _, end in located[:before])
+    assert all(start >= len(text_before) for _, start, _ in located[before:])
 
 
 def test_the_first_placeholder_counts_and_without_one_all_tokens_stand_before():

@@ -80,12 +80,12 @@ def test_generated_spans_keep_their_words_and_sentences(analyzer):
     questions = [replace(q, candidates=generator(q.passage)) for q in dataset]
     spans = only(questions, analyzer)
     analyze = get_analyzer(analyzer).analyze
-    whole = [_whole_words(candidates, q.passage.text) for q, candidates in _lists(spans)]
-    assert texts(spans) == [analyze(text) for own in whole for text in own]
+    span_texts = [_whole_words(candidates, q.passage.text) for q, candidates in _lists(spans)]
+    assert texts(spans) == [analyze(text) for passage_spans in span_texts for text in passage_spans]
     for q, candidates in enumerate(spans.question_list):
-        own = slice(*spans.list_offsets[candidates : candidates + 2])
+        passage_spans = slice(*spans.list_offsets[candidates : candidates + 2])
         passage = questions[q].passage
-        within = spans.sentence[own] - spans.passage_sentences[spans.question_passage[q]]
+        within = spans.sentence[passage_spans] - spans.passage_sentences[spans.question_passage[q]]
         borders = passage_sentences(passage)
         for s, candidate in zip(within, spans.lists[candidates], strict=True):
             assert borders[s][0] <= candidate.start < candidate.end <= borders[s][1]

@@ -59,16 +59,16 @@ def specified(text: str) -> list[tuple[int, int]]:
     """Return the tokens by definition, slowly: at each place, the longest word among the next
     255 units.
     """
-    found, place = [], 0
+    words_found, place = [], 0
     while place < len(text):
         units = list(accumulate(map(n_units, text[place : place + 255])))
         match = _word_pattern().match(text, place, place + bisect_right(units, 255))
         if match is None or is_joiners(match[0]):
             place += 1
         else:
-            found.append(match.span())
+            words_found.append(match.span())
             place = match.end()
-    return found
+    return words_found
 
 
 def check(text: str) -> None:

@@ -49,8 +49,8 @@ def cases_of_the_page():
     cases, scorer = [], None
     for line in PAGE.read_text("utf-8").splitlines() if PAGE.is_file() else ():
         if line.startswith("## "):
-            named = (name for start, name in SECTIONS.items() if line[3:].startswith(start))
-            scorer = next(named, None)
+            section_names = (name for start, name in SECTIONS.items() if line[3:].startswith(start))
+            scorer = next(section_names, None)
         elif language := re.fullmatch(r"(\w\w):", line):
             scorer = f"mlqa_{language[1]}"
         row = re.fullmatch(r"\|(.*)\|(.*)\| ([01]) \| ([\d.]+) \|", line)
@@ -193,5 +193,5 @@ def test_the_words_between_chinese_characters_are_those_of_nltk(text):
 @given(st.text(max_size=30) | st.text("the a,Σs\u0301–uno elال。x ", max_size=30))
 def test_words_between_blanks_are_normalised_alone(name, text):
     normalise = SCORERS[name].normalise
-    words = [word for part in text.split(" ") for word in normalise(part).split()]
+    words = [word for chunk in text.split(" ") for word in normalise(chunk).split()]
     assert normalise(text).split() == words

@@ -87,12 +87,12 @@ def test_blank_lines_separate_and_line_ends_do_not():
 
 @given(st.text() | st.text("aB.!?… \n\"')。3") | st.lists(st.sampled_from(EXAMPLES)).map("\n".join))
 def test_sentences_cover_all_but_blanks_in_order(text):
-    found = split_sentences(text)
-    assert all(start < end for start, end in found)
-    assert [text[start:end].strip() for start, end in found] == [
-        text[start:end] for start, end in found
+    sentences = split_sentences(text)
+    assert all(start < end for start, end in sentences)
+    assert [text[start:end].strip() for start, end in sentences] == [
+        text[start:end] for start, end in sentences
     ]
-    borders = [0, *(offset for sentence in found for offset in sentence), len(text)]
+    borders = [0, *(offset for sentence in sentences for offset in sentence), len(text)]
     assert borders == sorted(borders)
     assert all(
         not text[end:start].strip() for end, start in zip(borders[::2], borders[1::2], strict=True)
@@ -119,11 +119,11 @@ def test_agrees_with_the_sentence_marks_of_multirc(shared_data):
                 text += sentence
                 ends.add(len(text))
                 text += " "
-            found = {end for _, end in split_sentences(text)}
+            sentence_ends = {end for _, end in split_sentences(text)}
             agreed, missed, wrong = (
-                agreed + len(ends & found),
-                missed + len(ends - found),
-                wrong + len(found - ends),
+                agreed + len(ends & sentence_ends),
+                missed + len(ends - sentence_ends),
+                wrong + len(sentence_ends - ends),
             )
     # Most of what is left are the marks' own mistakes: 'The crash occurred about 6:45 p.m. | at
     # Hurlburt Field'.

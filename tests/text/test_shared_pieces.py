@@ -51,9 +51,11 @@ def contents(encoded: EncodedSentences) -> list[object]:
 
 
 @pytest.mark.parametrize("is_marked", [False, True])
-@given(asked=QUESTIONS, size=st.sampled_from([1, 20, 10**6]))
-def test_blocks_with_remembered_pieces_have_the_ids_of_fresh_encodings(is_marked, asked, size):
-    questions = [ask(i, *texts, is_marked=is_marked) for i, texts in enumerate(asked)]
+@given(with_questions=QUESTIONS, size=st.sampled_from([1, 20, 10**6]))
+def test_blocks_with_remembered_pieces_have_the_ids_of_fresh_encodings(
+    is_marked, with_questions, size
+):
+    questions = [ask(i, *texts, is_marked=is_marked) for i, texts in enumerate(with_questions)]
     encoders = Encoders()
     with small_blocks(size):
         for block in (questions[::2], questions[1::2], questions):
@@ -78,5 +80,7 @@ def test_sentences_have_the_tokens_of_the_analyzer(spec, texts, size):
         for question in questions
         for start, end in passage_sentences(question.passage)
     ]
-    found = [vocabulary[tokens[a:b]].tolist() for a, b in zip(offsets, offsets[1:], strict=False)]
-    assert found == [get_analyzer(spec).analyze(sentence) for sentence in sentences]
+    sentence_tokens = [
+        vocabulary[tokens[a:b]].tolist() for a, b in zip(offsets, offsets[1:], strict=False)
+    ]
+    assert sentence_tokens == [get_analyzer(spec).analyze(sentence) for sentence in sentences]

@@ -151,9 +151,11 @@ def test_all_windows_are_spans_and_all_others_are_names_or_possessives(text, max
         for last in plain
         if first <= last < first + max_tokens and (first, last) in in_one_sentence
     }
-    found = set(zip(candidates.first_tokens.tolist(), candidates.last_tokens.tolist(), strict=True))
-    assert windows <= found <= in_one_sentence
-    for first, last in found - windows:
+    token_ranges = set(
+        zip(candidates.first_tokens.tolist(), candidates.last_tokens.tolist(), strict=True)
+    )
+    assert windows <= token_ranges <= in_one_sentence
+    for first, last in token_ranges - windows:
         name = all(
             text[slice(*places[i])] != text[slice(*places[i])].lower() for i in (first, last)
         )
@@ -177,11 +179,11 @@ def test_candidates_are_a_sequence(text):
 
 def test_slices_stay_lazy():
     candidates = SpanGenerator()(Passage("p", "one two three four five"))
-    part = candidates[2:9:3]
-    assert isinstance(part, SpanCandidates)
-    assert part.texts() == candidates.texts()[2:9:3]
-    assert np.shares_memory(part.starts, candidates.starts)
-    assert repr(part) == "<3 spans>"
+    every_third = candidates[2:9:3]
+    assert isinstance(every_third, SpanCandidates)
+    assert every_third.texts() == candidates.texts()[2:9:3]
+    assert np.shares_memory(every_third.starts, candidates.starts)
+    assert repr(every_third) == "<3 spans>"
 
 
 def test_a_million_spans_are_arrays():
@@ -204,7 +206,7 @@ def test_the_signature_names_all_parameters():
 
 
 @pytest.mark.parametrize(
-    ("parameters", "field", "found", "expected"),
+    ("parameters", "field", "found_text", "expected"),
     [
         ({"max_tokens": 0}, "max_tokens", "0", "an integer of at least 1"),
         ({"max_tokens": 2.5}, "max_tokens", "2.5", "an integer of at least 1"),
@@ -212,15 +214,15 @@ def test_the_signature_names_all_parameters():
         ({"tokenizer": "treebank"}, "tokenizer", "treebank", re.compile("word.*char.*kiwi")),
     ],
 )
-def test_parameters_are_checked(parameters, field, found, expected):
-    with raises(UsageError, field=field, found=found, expected=expected):
+def test_parameters_are_checked(parameters, field, found_text, expected):
+    with raises(UsageError, field=field, found=found_text, expected=expected):
         SpanGenerator(**parameters)
 
 
 def test_texts_between_blanks_and_marks_are_spans_whatever_their_length():
-    found = spans("狐狸在河边，乌鸦叫。", tokenizer="char", max_tokens=2, stop_words="none")
-    assert {"狐狸在河边", "狐狸在河边，乌鸦叫", "狐狸", "乌"} <= set(found)
-    assert "狐狸在" not in found
+    span_texts = spans("狐狸在河边，乌鸦叫。", tokenizer="char", max_tokens=2, stop_words="none")
+    assert {"狐狸在河边", "狐狸在河边，乌鸦叫", "狐狸", "乌"} <= set(span_texts)
+    assert "狐狸在" not in span_texts
 
 
 def test_signs_belong_to_the_number_and_not_to_the_next_character():

@@ -51,9 +51,9 @@ def test_porter_is_that_of_nltk():
         *(first + suffix for first in BEGINNINGS[::3] for suffix in SUFFIXES),
     ]
     words += [
-        f"{first}{one}{two}"
+        f"{first}{first_suffix}{two}"
         for first in ("", "y", "tro", "é")
-        for one in SUFFIXES
+        for first_suffix in SUFFIXES
         for two in SUFFIXES
     ]
     assert len(words) > 25_000

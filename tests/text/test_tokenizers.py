@@ -66,11 +66,11 @@ def test_blanks_are_among_the_separators():
 
 @pytest.mark.parametrize("name", SEPARATED)
 @settings(max_examples=examples(66, 400))
-@given(data=st.data(), left=SIDE, right=SIDE)
-def test_both_sides_of_a_separator_can_be_tokenized_by_themselves(name, data, left, right):
+@given(data=st.data(), before=SIDE, after=SIDE)
+def test_both_sides_of_a_separator_can_be_tokenized_by_themselves(name, data, before, after):
     tokenize, separators = TOKENIZERS[name].tokenize, TOKENIZERS[name].separators
     separator = data.draw(st.sampled_from(separators))
-    assert tokenize(left + separator + right) == tokenize(left) + tokenize(right)
+    assert tokenize(before + separator + after) == tokenize(before) + tokenize(after)
 
 
 @pytest.mark.parametrize("name", SEPARATED)
@@ -114,9 +114,9 @@ def test_patterns_give_the_text_at_the_place(name, text):
 @given(text=TEXT)
 def test_words_give_the_normalised_text_at_the_place(name, text):
     tokenizer = TOKENIZERS[name]
-    found = [text[start:end] for start, end in tokenizer.locate(text)]
+    words = [text[start:end] for start, end in tokenizer.locate(text)]
     assert tokenizer.tokenize(text) == [
-        unicodedata.normalize("NFC", word).replace("’", "'") for word in found
+        unicodedata.normalize("NFC", word).replace("’", "'") for word in words
     ]
 
 

@@ -47,8 +47,8 @@ def test_text_before_the_first_turn_has_no_speaker():
 )
 def test_other_text_keeps_its_sentences(text):
     passage = Passage("p", text)
-    found = [(s.start, s.end) for s in spoken_sentences(passage)]
-    assert found == list(passage_sentences(passage))
+    sentence_bounds = [(s.start, s.end) for s in spoken_sentences(passage)]
+    assert sentence_bounds == list(passage_sentences(passage))
     assert {(s.turn, s.speaker) for s in spoken_sentences(passage)} == {(-1, "")}
 
 

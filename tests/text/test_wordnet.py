@@ -23,20 +23,20 @@ NOUNS = (
 VERBS = ((("move",), ()), (("run", "go"), (0,)))
 
 
-def data_file(synsets, part):
+def data_file(synsets, pos):
     """The file and the place of each synset in it."""
     width, places, lines = 8, [], []
     for pass_ in range(2):  # places are known once the lengths are
         offset, lines = len(LICENCE), []
         for number, (words, above) in enumerate(synsets):
-            pointers = [f"@ {places[up] if pass_ else 0:0{width}d} {part} 0000" for up in above]
+            pointers = [f"@ {places[up] if pass_ else 0:0{width}d} {pos} 0000" for up in above]
             fields = [
                 f"{len(words):02x}",
                 *(f"{word} 0" for word in words),
                 f"{len(above):03d}",
                 *pointers,
             ]
-            line = f"{offset:0{width}d} 03 {part} {' '.join(fields)} | a gloss\n"
+            line = f"{offset:0{width}d} 03 {pos} {' '.join(fields)} | a gloss\n"
             lines.append(line)
             if not pass_:
                 places.append(offset)
@@ -45,30 +45,30 @@ def data_file(synsets, part):
     return LICENCE + "".join(lines), places
 
 
-def index_file(synsets, places, part):
+def index_file(synsets, places, pos):
     senses = {}
     for (words, _), place in zip(synsets, places, strict=True):
         for word in words:
             senses.setdefault(word, []).append(place)
-    entries = [
-        f"{word} {part} {len(own)} 1 @ {len(own)} 0 {' '.join(f'{p:08d}' for p in own)}  \n"
-        for word, own in sorted(senses.items())
-    ]
+    entries = []
+    for word, word_places in sorted(senses.items()):
+        n, offsets = len(word_places), " ".join(f"{p:08d}" for p in word_places)
+        entries.append(f"{word} {pos} {n} 1 @ {n} 0 {offsets}  \n")
     return LICENCE + "".join(entries)
 
 
 @pytest.fixture
 def folder(tmp_path):
-    for part, name, synsets, exceptions in (
+    for pos, name, synsets, exceptions in (
         ("n", "noun", NOUNS, "leaves leaf\n"),
         ("v", "verb", VERBS, "ran run\n"),
         ("a", "adj", (), ""),
         ("r", "adv", (), ""),
     ):
-        data, places = data_file(synsets, part)
+        data, places = data_file(synsets, pos)
         (tmp_path / f"data.{name}").write_text(data, encoding="utf-8", newline="\n")
         (tmp_path / f"index.{name}").write_text(
-            index_file(synsets, places, part), encoding="utf-8", newline="\n"
+            index_file(synsets, places, pos), encoding="utf-8", newline="\n"
         )
         (tmp_path / f"{name}.exc").write_text(exceptions, encoding="utf-8", newline="\n")
     return tmp_path
