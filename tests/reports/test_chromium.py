@@ -176,7 +176,8 @@ def test_print_leaves_out_what_cannot_be_used_on_paper(chromium, fences):
     chromium.open(fences, 750, 1000)
     chromium.emulate("print")
     hidden = [
-        f'getComputedStyle(document.querySelector("{of}")).display' for of in ("nav", ".filters")
+        f'getComputedStyle(document.querySelector("{selector}")).display'
+        for selector in ("nav", ".filters")
     ]
     assert [chromium.run(script) for script in hidden] == ["none"] * 2
     assert chromium.run("document.documentElement.scrollWidth") <= 750
@@ -211,7 +212,7 @@ def test_a_screen_reader_finds_its_way(chromium, fences):
     assert levels[0] == 1
     assert levels.count(1) == 1
     assert all(after <= before + 1 for before, after in zip(levels, levels[1:], strict=False))
-    named = (
+    named_elements = (
         "table",
         "textbox",
         "searchbox",
@@ -222,7 +223,7 @@ def test_a_screen_reader_finds_its_way(chromium, fences):
         "navigation",
         "region",
     )
-    assert [node for node in nodes if node["role"] in named and not node["name"]] == []
+    assert [node for node in nodes if node["role"] in named_elements and not node["name"]] == []
 
 
 def test_the_keyboard_reaches_everything_in_order(chromium, hostile):
@@ -260,11 +261,11 @@ def test_hostile_data_is_shown_and_does_nothing(chromium, hostile):
         chromium.run('document.querySelectorAll("img, [onerror], [onmouseover], iframe").length')
         == 0
     )
-    shown = chromium.run('document.querySelector(".browse .passage").textContent')
+    passage_text = chromium.run('document.querySelector(".browse .passage").textContent')
     expected = (
         HOSTILE.replace("\u2028", r"\u2028").replace("\u202e", r"\u202e").replace("\x00", r"\x00")
     )
-    assert shown.startswith(
+    assert passage_text.startswith(
         expected.replace("\x1b", r"\x1b") + " In town 0 \N{GRINNING FACE} Nora built"
     )
     # Marks count code points, of which emoji are one.
@@ -330,21 +331,25 @@ def test_the_page_of_floors_sorts_by_a_heading(chromium, tmp_path):
     file.write_text(floor_page(floors), encoding="utf-8")
     chromium.open(file.as_uri())
     assert chromium.complaints == []
-    shown = '[...document.querySelectorAll("#floors tbody th")].map((cell) => cell.textContent)'
+    visible_cells = (
+        '[...document.querySelectorAll("#floors tbody th")].map((cell) => cell.textContent)'
+    )
     chromium.run(
         '[...document.querySelectorAll(".sort")].find((of) => of.textContent === "floor").click()'
     )
     by_floor = sorted(floors, key=lambda of: -of.value(of.floor))
-    assert chromium.run(shown) == [of.name for of in by_floor]
+    assert chromium.run(visible_cells) == [of.name for of in by_floor]
     chromium.run(
         '[...document.querySelectorAll(".sort")].find((of) => of.textContent === "dataset").click()'
     )
-    assert chromium.run(shown) == sorted(of.name for of in floors)
+    assert chromium.run(visible_cells) == sorted(of.name for of in floors)
     human = (
         '[...document.querySelectorAll(".sort")].find((of) => of.textContent === "human").click()'
     )
     chromium.run(human)
-    known = [of.name for of in floors if of.best_published("human")]
-    assert set(chromium.run(shown)[: len(known)]) == set(known)  # what is missing stays last
+    with_human_score = [of.name for of in floors if of.best_published("human")]
+    assert set(chromium.run(visible_cells)[: len(with_human_score)]) == set(
+        with_human_score
+    )  # what is missing stays last
     chromium.open(file.as_uri(), 390, 844)
     assert chromium.run("document.documentElement.scrollWidth") == 390

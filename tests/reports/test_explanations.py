@@ -42,7 +42,7 @@ def marked(text: str, *marks: tuple[int, int, str]) -> str:
 
 
 @pytest.mark.parametrize(
-    ("marks", "shown"),
+    ("marks", "marked_text"),
     [
         ([], "one two three"),
         ([(4, 7, "window")], "one [two] three"),
@@ -56,8 +56,8 @@ def marked(text: str, *marks: tuple[int, int, str]) -> str:
         ([(8, 13, "candidate"), (8, 13, "pair"), (4, 13, "window")], "one [two *{three}*]"),
     ],
 )
-def test_marks_enclose_what_they_mark(marks, shown):
-    assert marked("one two three", *marks) == shown
+def test_marks_enclose_what_they_mark(marks, marked_text):
+    assert marked("one two three", *marks) == marked_text
 
 
 def test_an_empty_passage_has_nothing_to_mark():
@@ -157,8 +157,10 @@ def questions(task: Task) -> Dataset:
     dataset = synthetic_dataset(task, n_passages=6)
     if not task.has_spans:
         return dataset
-    made = {id(p): SpanGenerator(max_tokens=3)(p) for p in dataset.passages}
-    return replace(dataset, questions=[replace(q, candidates=made[id(q.passage)]) for q in dataset])
+    spans = {id(p): SpanGenerator(max_tokens=3)(p) for p in dataset.passages}
+    return replace(
+        dataset, questions=[replace(q, candidates=spans[id(q.passage)]) for q in dataset]
+    )
 
 
 @cache
@@ -319,7 +321,7 @@ def found_at(*starts: int) -> Explanation:
 
 
 @pytest.mark.parametrize(
-    ("explanations", "most", "extract"),
+    ("explanations", "max_sentences", "extract"),
     [
         ([], 100, "One came. Two came. Three came. Four came. Five came."),
         ([], 20, "One came. Two came. …"),
@@ -330,8 +332,8 @@ def found_at(*starts: int) -> Explanation:
         ([], 5, "One c …"),
     ],
 )
-def test_an_extract_has_whole_sentences_around_the_evidence(explanations, most, extract):
-    assert passage_extract(STORY, *explanations, max_characters=most) == extract
+def test_an_extract_has_whole_sentences_around_the_evidence(explanations, max_sentences, extract):
+    assert passage_extract(STORY, *explanations, max_characters=max_sentences) == extract
 
 
 def test_an_extract_of_one_long_sentence_has_its_evidence():

@@ -123,8 +123,8 @@ def test_names_are_text_and_nothing_else(matplotlib):
     names = ["_hidden", "$\\frac{", "a$b$c", "x\x1b[31m"]
     figure = figures.precision_recall_figure(named(*names))
     figure.canvas.draw()
-    shown = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert shown == [*names[:3], "x\\x1b[31m"]
+    legend_texts = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert legend_texts == [*names[:3], "x\\x1b[31m"]
 
 
 def test_the_area_follows_the_name_if_there_is_one(matplotlib):
@@ -249,8 +249,8 @@ def test_small_groups_are_pale(breakdowns):
 def test_without_systems_bars_are_shares(matplotlib):
     data = load("sample:single-choice")
     results = evaluate(data, []).results
-    made = break_down(results, group_questions(data, "verbatim"), n=10)
-    (axes,) = figures.breakdown_figure([made]).axes
+    breakdown = break_down(results, group_questions(data, "verbatim"), n=10)
+    (axes,) = figures.breakdown_figure([breakdown]).axes
     assert [bar.get_width() for bar in axes.patches] == [100, 50, 50]
     assert axes.get_xlabel() == "% of the questions"
 
@@ -259,8 +259,8 @@ def test_names_are_no_mathematics_and_no_commands(dataset_of_names):
     figure = figures.breakdown_figure([dataset_of_names])
     for form in figures.FIGURE_FORMATS:
         assert figures.figure_bytes(figure, form)
-    shown = [text.get_text() for text in figure.axes[0].get_yticklabels()]
-    assert shown[1:] == ["\\x1b[31m (12)", "$x^{$ (12)"]
+    tick_labels = [text.get_text() for text in figure.axes[0].get_yticklabels()]
+    assert tick_labels[1:] == ["\\x1b[31m (12)", "$x^{$ (12)"]
 
 
 @pytest.fixture

@@ -53,8 +53,8 @@ def test_parts_have_the_digits_that_the_score_needs():
 
 def test_small_numbers_keep_their_digits():
     formula = logarithm("s", given("p", 1.2345678e-7))
-    shown = float(formula_lines(formula, digits=3)[1].value)
-    assert abs(math.log(shown) - formula.value) <= 1e-3
+    printed = float(formula_lines(formula, digits=3)[1].value)
+    assert abs(math.log(printed) - formula.value) <= 1e-3
 
 
 def test_a_long_sum_shows_its_largest_numbers_and_the_rest():

@@ -100,37 +100,37 @@ def evaluation(learner: bool = True) -> Evaluation:
             tuned_params={"window": 7},
         ),
     )
-    made = Evaluation(data, rows, {"type": group_questions(data, "type").masks}, "type")
-    return with_significance(with_intervals(made, 200), "longest", 200)
+    questions = Evaluation(data, rows, {"type": group_questions(data, "type").masks}, "type")
+    return with_significance(with_intervals(questions, 200), "longest", 200)
 
 
 def results() -> dict[str, str]:
-    made = evaluation()
-    plain = json.dumps(made.to_dict(), indent=1, allow_nan=False) + "\n"
+    evaluated = evaluation()
+    plain = json.dumps(evaluated.to_dict(), indent=1, allow_nan=False) + "\n"
     forms = ("table", "markdown", "latex", "csv")
     return {
-        **{form: render(results_table(made), form, signatures=True) for form in forms},
+        **{form: render(results_table(evaluated), form, signatures=True) for form in forms},
         "json": plain,
     }
 
 
 def breakdown() -> dict[str, str]:
-    made = evaluation(learner=False)
+    evaluated = evaluation(learner=False)
     names = ("coreference", "causal relation", "bridging")
     of = {
         q.id: frozenset(n for j, n in enumerate(names) if i % (2 + 3 * j) == 0)
-        for i, q in enumerate(made.dataset[:40])
+        for i, q in enumerate(evaluated.dataset[:40])
     }
     labels = [Labels("skills", of, names, "skills.csv")]
-    results = replace(made.results, tests=None)
+    results = replace(evaluated.results, tests=None)
     groupings = [
-        group_questions(made.dataset, key, labels)
+        group_questions(evaluated.dataset, key, labels)
         for key in ("skills", "skills:alone", "skills:count")
     ]
-    found = [break_down(results, grouping, n=200) for grouping in groupings]
+    breakdowns = [break_down(results, grouping, n=200) for grouping in groupings]
     cross = cross_tabulate(groupings[0], groupings[0])
-    tables = [*breakdown_tables(found), cross_table(cross)]
-    plain = {"breakdowns": [b.to_dict() for b in found], "cross": [cross.to_dict()]}
+    tables = [*breakdown_tables(breakdowns), cross_table(cross)]
+    plain = {"breakdowns": [b.to_dict() for b in breakdowns], "cross": [cross.to_dict()]}
     forms = {
         form: render(tables, form, signatures=True)
         for form in ("table", "markdown", "latex", "csv")
@@ -157,7 +157,7 @@ def test_every_form_is_as_it_was(name):
 )
 def test_blocks_have_headings_in_every_form(form, start, line):
     body = re.split(start, results()[form], maxsplit=1, flags=re.MULTILINE)[1].strip().splitlines()
-    found = [
+    headings = [
         heading or name
         for heading, name in re.findall(
             rf"^(?:{line})",
@@ -166,13 +166,13 @@ def test_blocks_have_headings_in_every_form(form, start, line):
         )
     ]
     rows = ["random", "longest", "sw+d", "tuned:50\\%" if form == "latex" else "tuned:50%"]
-    assert found == [Block.UNTRAINED.heading, *rows, Block.TRAINED.heading, "learner"]
+    assert headings == [Block.UNTRAINED.heading, *rows, Block.TRAINED.heading, "learner"]
 
 
 def test_one_block_has_no_heading():
-    made = evaluation(learner=False)
-    assert headings(results_table(made)) == {}
-    assert all(block.heading not in render(results_table(made), "table") for block in Block)
+    evaluated = evaluation(learner=False)
+    assert headings(results_table(evaluated)) == {}
+    assert all(block.heading not in render(results_table(evaluated), "table") for block in Block)
 
 
 def test_the_best_of_the_comparable_rows_is_bold():
@@ -184,9 +184,13 @@ def test_the_best_of_the_comparable_rows_is_bold():
 
 
 def test_marks_are_of_rows_that_differ():
-    made = evaluation()
-    marked = {name for name, cell in results_table(made)["Acc."].items() if cell.mark == "*"}
-    assert marked == {of.row.name for of in made.measure() if of.test.is_significant} != set()
+    evaluated = evaluation()
+    marked = {name for name, cell in results_table(evaluated)["Acc."].items() if cell.mark == "*"}
+    assert (
+        marked
+        == {measured.row.name for measured in evaluated.measure() if measured.test.is_significant}
+        != set()
+    )
 
 
 def test_small_groups_are_marked_in_every_form():

@@ -99,7 +99,7 @@ def text(request) -> str:
 
 
 @pytest.fixture(scope="module")
-def made(text):
+def rendered_reports(text):
     """Tables, CSV and plain data of every report, by its name."""
     data = dataset(text)
     solvers = [named(f"{text} long", 1), named(f"{text} short", -1)]
@@ -169,19 +169,21 @@ def visible(rendered: str) -> str:
 
 @pytest.mark.parametrize("form", ESCAPES)
 @pytest.mark.parametrize("report", REPORTS)
-def test_tables_are_intact_and_harmless(made, text, report, form):
-    for table in made[report][0]:
+def test_tables_are_intact_and_harmless(rendered_reports, text, report, form):
+    for table in rendered_reports[report][0]:
         rendered = rendered_as(table, form)
         assert_no_control(rendered)
-        shown = visible(rendered)
+        visible_text = visible(rendered)
         names = [cells[0] for cells in texts(table)]
         for text_of_cell in (*header(table), *names):
-            assert ESCAPES[form](text_of_cell) in shown
+            assert ESCAPES[form](text_of_cell) in visible_text
         remarks = rendered.count("% has non-Latin characters")
         if form != "latex":  # there, intervals have lines of their own
             plain = rendered_as(harmless(table), form)
             assert rendered.count("\n") == plain.count("\n") + remarks  # no text makes a line
-    shown_texts = "".join(visible(rendered_as(table, form)) for table in made[report][0])
+    shown_texts = "".join(
+        visible(rendered_as(table, form)) for table in rendered_reports[report][0]
+    )
     assert (
         ESCAPES[form](printable(text)) in shown_texts
         or markdown_block(printable(text)) in shown_texts
@@ -209,8 +211,8 @@ def assert_no_control(rendered: str) -> None:
 
 
 @pytest.mark.parametrize("report", REPORTS)
-def test_latex_has_no_command_but_the_tables_own(made, report):
-    own = {
+def test_latex_has_no_command_but_the_tables_own(rendered_reports, report):
+    table_commands = {
         *(
             "begin",
             "end",
@@ -242,7 +244,7 @@ def test_latex_has_no_command_but_the_tables_own(made, report):
             "textasciigrave",
         ),
     }
-    for table in made[report][0]:
+    for table in rendered_reports[report][0]:
         body = [line for line in render(table, "latex").split("\n") if not line.startswith("% ")]
         for line in body:
             line = line.removeprefix(r"\begin{tabularx}").replace(
@@ -251,7 +253,7 @@ def test_latex_has_no_command_but_the_tables_own(made, report):
             # Marks and p-values are mathematics of the table's own.
             own_signs = r"\\\\(\[1pt\])?$|\$\^\{(\*|\\S)+\}\$|\$p < 0\.05\$"
             unescaped = re.sub(r"\\[&%$#_{}]", "", re.sub(own_signs, "", line))
-            assert set(re.findall(r"\\([a-zA-Z]+|.)", unescaped)) <= own
+            assert set(re.findall(r"\\([a-zA-Z]+|.)", unescaped)) <= table_commands
             assert not set(re.sub(r"\\[a-z]+", "", unescaped)) & set("%$#_^~\\|<>`")
             assert unescaped.count("{") == unescaped.count("}")
         # nothing is a line end's option
@@ -259,8 +261,8 @@ def test_latex_has_no_command_but_the_tables_own(made, report):
 
 
 @pytest.mark.parametrize("report", REPORTS)
-def test_markdown_has_no_html_and_no_columns_but_the_tables_own(made, report):
-    for table in made[report][0]:
+def test_markdown_has_no_html_and_no_columns_but_the_tables_own(rendered_reports, report):
+    for table in rendered_reports[report][0]:
         lines = render(table, "markdown").split("\n")
         assert not [line for line in lines if re.search(r"(?<!\\)(\\\\)*<", line)]
         rows = [line for line in lines if line.startswith("| ")]
@@ -270,8 +272,8 @@ def test_markdown_has_no_html_and_no_columns_but_the_tables_own(made, report):
 
 
 @pytest.mark.parametrize("report", REPORTS)
-def test_csv_is_intact_and_harmless(made, text, report):
-    content = made[report][1]
+def test_csv_is_intact_and_harmless(rendered_reports, text, report):
+    content = rendered_reports[report][1]
     assert_no_control(content)
     header, *records = csv.reader(io.StringIO(content, newline=""))
     assert {len(record) for record in records} == {len(header)}
@@ -282,12 +284,12 @@ def test_csv_is_intact_and_harmless(made, text, report):
 
 
 @pytest.mark.parametrize("report", REPORTS)
-def test_json_keeps_every_character(made, text, report):
-    plain = made[report][2]
+def test_json_keeps_every_character(rendered_reports, text, report):
+    plain = rendered_reports[report][2]
     written = json.dumps(plain, ensure_ascii=True, allow_nan=False)
     assert written.isascii()
     assert written.isprintable()
-    assert any(text in found for found in strings(json.loads(written)))
+    assert any(text in string for string in strings(json.loads(written)))
 
 
 def strings(value: object) -> list[str]:
@@ -295,8 +297,8 @@ def strings(value: object) -> list[str]:
     if isinstance(value, str):
         return [value]
     if isinstance(value, dict):
-        return [text for item in value.items() for part in item for text in strings(part)]
-    return [text for part in value for text in strings(part)] if isinstance(value, list) else []
+        return [text for item in value.items() for pair in item for text in strings(pair)]
+    return [text for pair in value for text in strings(pair)] if isinstance(value, list) else []
 
 
 def report_page(text: str) -> str:
@@ -337,9 +339,9 @@ def harmless_page(name: str) -> str:
     return PAGES[name]("harmless")
 
 
-def markup(found) -> set[tuple[str, str]]:
+def markup(outline) -> set[tuple[str, str]]:
     """All elements with the names of their attributes."""
-    return {(tag, name) for tag, attributes in found.elements for name in ("", *attributes)}
+    return {(tag, name) for tag, attributes in outline.elements for name in ("", *attributes)}
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -347,17 +349,19 @@ def test_pages_are_intact_and_harmless(text, name, outline):
     page = PAGES[name](text)
     for character in page:
         assert character in "\t\n" or printable(character) == character
-    found, plain = outline(page), outline(harmless_page(name))
+    page_outline, plain = outline(page), outline(harmless_page(name))
     # Only the hostile options are so much alike that there are duplicates.
-    assert markup(found) <= markup(plain) | {
+    assert markup(page_outline) <= markup(plain) | {
         ("th", "colspan"),
         ("br", ""),
         ("del", ""),
         ("ins", ""),
     }
-    scripts = [attributes for tag, attributes in found.elements if tag == "script"]
+    scripts = [attributes for tag, attributes in page_outline.elements if tag == "script"]
     assert scripts == [attributes for tag, attributes in plain.elements if tag == "script"]
-    shown = printable(text, keep="\t\n")
-    assert shown in found.text or printable(text) in found.text
-    attributes = [value or "" for _, attributes in found.elements for value in attributes.values()]
-    assert not [value for value in attributes if shown in value or printable(text) in value]
+    printed = printable(text, keep="\t\n")
+    assert printed in page_outline.text or printable(text) in page_outline.text
+    attributes = [
+        value or "" for _, attributes in page_outline.elements for value in attributes.values()
+    ]
+    assert not [value for value in attributes if printed in value or printable(text) in value]

@@ -26,12 +26,12 @@ PACKAGE = Path(classic_rc.__file__).parent
 
 @given(st.text())
 def test_escaped_text_comes_back_and_brings_no_markup(outline, text):
-    found = outline(f'<p title="{escape_html(text)}">{escape_html(text)}</p>')
-    ((tag, attributes),) = found.elements
+    parsed = outline(f'<p title="{escape_html(text)}">{escape_html(text)}</p>')
+    ((tag, attributes),) = parsed.elements
     assert (tag, list(attributes)) == ("p", ["title"])
-    assert found.text == (attributes["title"] or "")
+    assert parsed.text == (attributes["title"] or "")
     if text.isprintable():
-        assert found.text == text
+        assert parsed.text == text
 
 
 @given(
@@ -42,8 +42,8 @@ def test_embedded_json_comes_back_and_cannot_end_its_element(outline, value):
     assert json.loads(text) == value
     assert text.isascii()
     assert "<" not in text
-    found = outline(f'<script type="application/json">{text}</script>')
-    assert json.loads(found.text) == value
+    parsed = outline(f'<script type="application/json">{text}</script>')
+    assert json.loads(parsed.text) == value
 
 
 @given(st.text())
@@ -52,10 +52,10 @@ def test_whatever_a_template_writes_is_escaped(text):
         '<p title="{{ text }}">{{ text }}{% for c in [text] %}{{ c }}{% endfor %}{{ [text] | join '
         "}}</p>"
     )
-    shown = escape_html(text)
+    escaped = escape_html(text)
     assert (
         template_environment().from_string(source).render(text=text)
-        == f'<p title="{shown}">{3 * shown}</p>'
+        == f'<p title="{escaped}">{3 * escaped}</p>'
     )
 
 
@@ -117,18 +117,20 @@ def test_numbers_that_json_lacks_are_refused():
         json_for_script([float("nan")])
 
 
-def test_a_table_has_a_caption_and_headed_rows_and_columns(part, outline):
+def test_a_table_has_a_caption_and_headed_rows_and_columns(html_part, outline):
     rows = [
         ["<a>", Cell(0.01, (0.005, 0.015), bold=True), "note"],
         ["b", Cell(0.02, faint=True), ""],
     ]
     columns = [Column("system"), Column("Acc.", "percent"), Column("notes", "note")]
     table = Table("T & U", columns, [RowGroup(rows)], ["n < 3"])
-    html = part("table", table, "here")
-    found = outline(html)
-    assert [a.get("scope") for tag, a in found.elements if tag == "th"] == ["col"] * 3 + ["row"] * 2
-    assert ("caption", {"id": "here"}) in found.elements
-    region = found.elements[0][1]
+    html = html_part("table", table, "here")
+    parsed = outline(html)
+    assert [a.get("scope") for tag, a in parsed.elements if tag == "th"] == ["col"] * 3 + [
+        "row"
+    ] * 2
+    assert ("caption", {"id": "here"}) in parsed.elements
+    region = parsed.elements[0][1]
     assert (region["role"], region["aria-labelledby"], region["tabindex"]) == (
         "region",
         "here",
@@ -136,11 +138,11 @@ def test_a_table_has_a_caption_and_headed_rows_and_columns(part, outline):
     )
     assert "<strong>1.00</strong><wbr><small> [0.5, 1.5]</small>" in html
     assert '<td class="grey">(2.00)</td>' in html
-    assert found.text.split("\n")[-1] == "n < 3"
+    assert parsed.text.split("\n")[-1] == "n < 3"
 
 
-def test_no_notes_take_no_room(part):
-    assert part("notes", []) == ""
+def test_no_notes_take_no_room(html_part):
+    assert html_part("notes", []) == ""
 
 
 @pytest.mark.parametrize(
@@ -174,10 +176,10 @@ def test_a_document_allows_only_its_own_style_and_script(outline):
         script=Markup("'use strict'"),
         own_style=Markup("p {}"),
     )
-    found = outline(html)
+    parsed = outline(html)
     (policy,) = (
         a["content"]
-        for tag, a in found.elements
+        for tag, a in parsed.elements
         if a.get("http-equiv") == "Content-Security-Policy"
     )
     rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";"))
@@ -187,7 +189,7 @@ def test_a_document_allows_only_its_own_style_and_script(outline):
         digest = base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
         assert rules.pop(name) == f"'sha256-{digest}'"
     assert rules == {}
-    assert len([tag for tag, _ in found.elements if tag == "script"]) == 2
+    assert len([tag for tag, _ in parsed.elements if tag == "script"]) == 2
     assert not re.search(
         r"""(?:src|href)\s*=|url\(|@import|https?:""",
         html.replace("http://www.w3.org/2000/svg", ""),
@@ -204,13 +206,14 @@ def _luminance(colour: str) -> float:
     digits = colour[1:] if len(colour) == 7 else "".join(2 * digit for digit in colour[1:])
     parts = [int(digits[i : i + 2], 16) / 255 for i in (0, 2, 4)]
     linear = [
-        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
+        channel / 12.92 if channel <= 0.04045 else ((channel + 0.055) / 1.055) ** 2.4
+        for channel in parts
     ]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
-def _contrast(one: str, other: str) -> float:
-    dark, light = sorted((_luminance(one), _luminance(other)))
+def _contrast(foreground: str, background: str) -> float:
+    dark, light = sorted((_luminance(foreground), _luminance(background)))
     return (light + 0.05) / (dark + 0.05)
 
 
@@ -233,8 +236,8 @@ def test_colours_can_be_read(scheme):
         .joinpath("templates", "explained.css")
         .read_text(encoding="utf-8")
     )
-    found = re.findall(r"--([a-z-]+): light-dark\((#[0-9a-f]+), (#[0-9a-f]+)\);", style)
-    colours = {name: pair[scheme] for name, *pair in found}
+    colour_pairs = re.findall(r"--([a-z-]+): light-dark\((#[0-9a-f]+), (#[0-9a-f]+)\);", style)
+    colours = {name: pair[scheme] for name, *pair in colour_pairs}
     assert [pair for pair in TEXTS if _contrast(*(colours[name] for name in pair)) < 4.5] == []
     marks = [(line, ground) for line in ("pair", "frame") for ground in ("ground", "window")]
     assert [pair for pair in marks if _contrast(*(colours[name] for name in pair)) < 3] == []

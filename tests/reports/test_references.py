@@ -57,7 +57,7 @@ def test_entries_are_bibtex_with_what_each_kind_must_have(key):
     assert lines[-1] == "}"
     fields = dict(_FIELD.fullmatch(line).groups() for line in lines[1:-1])
     assert len(fields) == len(lines) - 2
-    needed = (
+    required_fields = (
         {
             "inproceedings": {"title", "author", "booktitle", "year"},
             "article": {"title", "author", "journal", "year"},
@@ -73,7 +73,7 @@ def test_entries_are_bibtex_with_what_each_kind_must_have(key):
         if key != "classic_rc"
         else {"title", "author", "note"}
     )
-    assert needed <= fields.keys()
+    assert required_fields <= fields.keys()
     assert all(value.count("{") == value.count("}") for value in fields.values())
     assert all(line.endswith(",") for line in lines[:-2])
     assert not lines[-2].endswith(",")

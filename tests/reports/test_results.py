@@ -75,7 +75,9 @@ SINGLE = Evaluation(
 
 def records(*evaluations):
     return list(
-        csv.DictReader(io.StringIO(render([results_table(made) for made in evaluations], "csv")))
+        csv.DictReader(
+            io.StringIO(render([results_table(evaluation) for evaluation in evaluations], "csv"))
+        )
     )
 
 
@@ -84,8 +86,8 @@ def several(**row) -> Evaluation:
     statistics = {
         name: [[1.0] * width, [0.0] + [1.0] * (width - 1)] for name, width in names.items()
     }
-    made = Row("ir", None, {}, "ir", "ir", outcomes(statistics, n_selected=(2.0, 1.0)), **row)
-    return Evaluation(dataset(Task.MULTIPLE_ANSWER, [frozenset({0}), frozenset()]), (made,))
+    row_of_ir = Row("ir", None, {}, "ir", "ir", outcomes(statistics, n_selected=(2.0, 1.0)), **row)
+    return Evaluation(dataset(Task.MULTIPLE_ANSWER, [frozenset({0}), frozenset()]), (row_of_ir,))
 
 
 @pytest.mark.parametrize(
@@ -136,8 +138,10 @@ def test_small_groups_are_grey_in_html():
 def test_rows_that_print_the_same_number_are_equally_good():
     made = []
     for name, value in (("exact", 0.14375), ("near", 0.1437), ("less", 0.14)):
-        own = outcomes({"accuracy": [[value], [value]]})
-        made.append(Row(name, None, {}, f"solver:{name}|n:2", f"{name}|n:2", own, ties="first"))
+        row_outcomes = outcomes({"accuracy": [[value], [value]]})
+        made.append(
+            Row(name, None, {}, f"solver:{name}|n:2", f"{name}|n:2", row_outcomes, ties="first")
+        )
     column = results_table(replace(SINGLE, rows=tuple(made)))["accuracy"]
     printed = {name: f"{round(100 * cell.value, 2):.2f}" for name, cell in column.items()}
     assert printed == {"exact": "14.37", "near": "14.37", "less": "14.00"}

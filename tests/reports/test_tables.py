@@ -112,15 +112,15 @@ def test_csv_keeps_columns_of_one_name_apart():
 
 @pytest.mark.parametrize("form", TABLE_FORMATS)
 def test_every_format_has_every_value(form):
-    shown = render(EVERY, form)
-    assert all(text in shown for text in ("A", "B", "75", "57.9" if form != "csv" else "0.579"))
+    rendered = render(EVERY, form)
+    assert all(text in rendered for text in ("A", "B", "75", "57.9" if form != "csv" else "0.579"))
 
 
 @pytest.mark.parametrize("style", ["lines", "pm", "none"])
 def test_intervals_in_each_style(style):
     column = Column("x", "percent", 1, intervals=style)
-    shown = {"lines": "50.0 [25.0, 60.0]", "pm": "50.0 ± 25.0", "none": "50.0"}
-    assert column.text(Cell(0.5, (0.25, 0.6))) == shown[style]
+    expected = {"lines": "50.0 [25.0, 60.0]", "pm": "50.0 ± 25.0", "none": "50.0"}
+    assert column.text(Cell(0.5, (0.25, 0.6))) == expected[style]
 
 
 # --------------------------------------------------------------------------------------------------
@@ -148,15 +148,15 @@ def wide_table(n_columns, n_rows=3):
 @pytest.mark.parametrize("n_columns", [1, 4, 9])
 def test_text_fits_and_nothing_is_cut(width, n_columns):
     table = wide_table(n_columns)
-    shown = render_text(table, width=width)
-    assert max(map(column_width, shown.splitlines())) <= width
-    words = "".join(shown.split())
+    rendered = render_text(table, width=width)
+    assert max(map(column_width, rendered.splitlines())) <= width
+    words = "".join(rendered.split())
     for cells in texts(table):
         for text in cells:
             assert "".join(text.split()) in words
-    n_panels = sum(set(line) == {"-"} for line in shown.splitlines())
-    assert shown.count("[a heading]") == n_panels
-    assert sum(line.startswith("system 1") for line in shown.splitlines()) == n_panels
+    n_panels = sum(set(line) == {"-"} for line in rendered.splitlines())
+    assert rendered.count("[a heading]") == n_panels
+    assert sum(line.startswith("system 1") for line in rendered.splitlines()) == n_panels
 
 
 def test_notes_are_numbered_below_a_table_that_is_too_wide():
@@ -211,7 +211,7 @@ def cell(text: str, form: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("text", "shown"),
+    ("text", "printed"),
     [
         ("50 % & more", r"50 \% \& more"),
         ("f1_a #1 $x$", r"f1\_a \#1 \$x\$"),
@@ -222,12 +222,12 @@ def cell(text: str, form: str) -> str:
         ("a\nb", r"a\textbackslash{}nb"),
     ],
 )
-def test_latex_specials(text, shown):
-    assert cell(text, "latex") == shown
+def test_latex_specials(text, printed):
+    assert cell(text, "latex") == printed
 
 
 @pytest.mark.parametrize(
-    ("text", "shown"),
+    ("text", "printed"),
     [
         ("a|b", r"a\|b"),
         ("a\\|b", r"a\\\|b"),
@@ -236,20 +236,20 @@ def test_latex_specials(text, shown):
         ("f1_a", "f1_a"),
     ],
 )
-def test_markdown_specials(text, shown):
-    assert cell(text, "markdown") == shown
+def test_markdown_specials(text, printed):
+    assert cell(text, "markdown") == printed
 
 
 @pytest.mark.parametrize("form", ["table", "markdown", "latex", "html"])
 def test_control_characters_are_spelled_out_everywhere(form):
     evil = "\x1b[31m\n\u202e"
     table = Table(f"t{evil}", [Column(f"h{evil}")], [RowGroup([[f"c{evil}"]])], [f"n{evil}"])
-    shown = render(table, form)
-    assert "\x1b" not in shown
-    assert "\u202e" not in shown
-    assert shown.count("\n") == render(table_of(["h"], ["c"], notes=["n"]), form).count("\n")
+    rendered = render(table, form)
+    assert "\x1b" not in rendered
+    assert "\u202e" not in rendered
+    assert rendered.count("\n") == render(table_of(["h"], ["c"], notes=["n"]), form).count("\n")
     escaped = {"markdown": r"\\x1b", "latex": r"\textbackslash{}x1b"}.get(form, r"\x1b")
-    assert shown.count(escaped) >= 3
+    assert rendered.count(escaped) >= 3
 
 
 def test_wide_and_zero_width_characters_line_up():
@@ -280,17 +280,17 @@ def latex_read(escaped: str) -> str:
     """What LaTeX would set: fails on any command, group or active character that is no escape of
     a letter.
     """
-    shown, at = [], 0
+    printed, at = [], 0
     token = re.compile(
         r"\\([a-z]+)\{\}|\\([&%$#_{}])|\{([\[*])\}|([-,'])\{\}|([^\\{}$&#^_~%`<>|\[*])"
     )
     while at < len(escaped):
-        found = token.match(escaped, at)
-        assert found, escaped[at:]
-        name, *rest = found.groups()
-        shown.append(NAMED[name] if name else next(filter(None, rest)))
-        at = found.end()
-    return "".join(shown)
+        match = token.match(escaped, at)
+        assert match, escaped[at:]
+        name, *rest = match.groups()
+        printed.append(NAMED[name] if name else next(filter(None, rest)))
+        at = match.end()
+    return "".join(printed)
 
 
 @given(st.text() | st.text(alphabet="\\{}$&#^_~%`<>|[]*-,'\"!?a "))
@@ -308,7 +308,7 @@ def test_markdown_loses_nothing_but_backslashes(text):
 
 
 @pytest.mark.parametrize(
-    ("text", "shown"),
+    ("text", "printed"),
     [
         ("[click](javascript:x)", r"[click\](javascript:x)"),
         ("![x][y]", r"![x\][y]"),
@@ -318,12 +318,12 @@ def test_markdown_loses_nothing_but_backslashes(text):
         ("f1_a __init__ _x", r"f1_a \_\_init__ \_x"),
     ],
 )
-def test_markdown_has_no_links_html_or_emphasis(text, shown):
-    assert markdown_escape(text) == shown
+def test_markdown_has_no_links_html_or_emphasis(text, printed):
+    assert markdown_escape(text) == printed
 
 
 @pytest.mark.parametrize(
-    ("text", "shown"),
+    ("text", "printed"),
     [
         ("# no heading", r"\# no heading"),
         ("- no list", r"\- no list"),
@@ -338,8 +338,8 @@ def test_markdown_has_no_links_html_or_emphasis(text, shown):
         ("", ""),
     ],
 )
-def test_a_line_of_markdown_is_a_plain_paragraph(text, shown):
-    assert markdown_block(text) == shown
+def test_a_line_of_markdown_is_a_plain_paragraph(text, printed):
+    assert markdown_block(text) == printed
 
 
 def test_letters_from_right_to_left_are_isolated():

@@ -37,11 +37,11 @@ def check_verdicts(dataset: Dataset, spec: str, **settings) -> None:
         assert (verdict.outcome, verdict.credit) == (expected[i], pytest.approx(credits[i]))
         answer = row.outcomes.answers[i]
         if answer is not None and row.outcomes.n_tied[i] == 1:
-            chosen = sorted(verdict.chosen)
+            selected = sorted(verdict.chosen)
             assert (
-                chosen
+                selected
                 if question.task.has_choices
-                else {question.candidates[k].text for k in chosen}
+                else {question.candidates[k].text for k in selected}
             ) == (answer if question.task.has_choices else set(answer))
         if verdict.margin is not None:
             assert verdict.rival is not None
@@ -87,7 +87,7 @@ def test_verdicts_on_real_questions(shared_data, file):
 PASSAGE = Passage("p", "Ann met Bob in Rome. Bob left.")
 
 
-class Given(Solver):
+class FixedScores(Solver):
     """Has the scores that it is made with."""
 
     scores: tuple[float, ...] = classic_rc.parameter((), "the scores")
@@ -98,7 +98,7 @@ class Given(Solver):
 
 def say(scores, task=Task.SINGLE_CHOICE, gold=frozenset({0}), texts="ABCDE", decision=None) -> str:
     candidates = tuple(Candidate(text) for text in list(texts)[: len(scores)])
-    solver = Given(scores=tuple(scores))
+    solver = FixedScores(scores=tuple(scores))
     solver.decision = decision
     return verdict_of(
         solver.explain(Question("q", PASSAGE, "Who?", candidates, gold, task))
@@ -164,9 +164,9 @@ SAID = [
 ]
 
 
-@pytest.mark.parametrize(("found", "expected"), SAID)
-def test_what_is_said(found, expected):
-    assert found == expected
+@pytest.mark.parametrize(("verdict", "expected"), SAID)
+def test_what_is_said(verdict, expected):
+    assert verdict == expected
 
 
 def test_a_chosen_text_is_right_as_the_metric_counts():
