@@ -59,8 +59,8 @@ def labels(data):
 def test_a_group_that_a_system_defines_is_marked_alone_and_in_pairs(data, results):
     solved = results.systems[2].statistics["accuracy"][:, 0] == 1
     names = {
-        q.id: frozenset({"solved, by it" if own else "left"})
-        for q, own in zip(data, solved, strict=True)
+        q.id: frozenset({"solved, by it" if labels else "left"})
+        for q, labels in zip(data, solved, strict=True)
     }
     for key in ("own", "own,question-type", "question-type,own"):
         for group in break_down(
@@ -74,25 +74,27 @@ def test_a_group_that_a_system_defines_is_marked_alone_and_in_pairs(data, result
 def test_a_cell_is_the_evaluation_of_its_questions_alone(data, results, labels):
     for key in ("type", "question-type", "skills", "skills:alone", "skills:count"):
         grouping = group_questions(data, key, [labels])
-        made = break_down(results, grouping, n=300, seed=2)
-        assert made.systems == list(SOLVERS)
-        for group, mask in zip(made.groups, grouping.masks.values(), strict=True):
+        breakdown = break_down(results, grouping, n=300, seed=2)
+        assert breakdown.systems == list(SOLVERS)
+        for group, mask in zip(breakdown.groups, grouping.masks.values(), strict=True):
             alone = measured(replace(data, questions=list(compress(data, mask))))
             assert (group.questions, group.passages) == (mask.sum(), len(alone.dataset.passages))
             assert group.is_small is bool(mask.sum() < 10)
-            for cell, whole in zip(group.cells, alone.measure(), strict=True):
-                assert cell.value == pytest.approx(whole.value, abs=1e-12)
-                assert cell.interval == (whole.interval and pytest.approx(whole.interval))
-                assert cell.test == whole.test
+            for cell, expected_cell in zip(group.cells, alone.measure(), strict=True):
+                assert cell.value == pytest.approx(expected_cell.value, abs=1e-12)
+                assert cell.interval == (
+                    expected_cell.interval and pytest.approx(expected_cell.interval)
+                )
+                assert cell.test == expected_cell.test
 
 
 def test_the_total_is_of_what_is_covered(data, results, labels):
-    made = break_down(results, group_questions(data, "skills", [labels]), n=10)
-    assert made.total.questions == len(data) - 3
+    breakdown = break_down(results, group_questions(data, "skills", [labels]), n=10)
+    assert breakdown.total.questions == len(data) - 3
     expected = np.mean(
         [rows[:-3] for c in results.systems for rows in c.statistics.values()], axis=1
     )[:, 0]
-    assert [cell.value for cell in made.total.cells] == pytest.approx(expected.tolist())
+    assert [cell.value for cell in breakdown.total.cells] == pytest.approx(expected.tolist())
 
 
 def test_groups_of_all_metrics_and_tasks(dataset, says):
@@ -101,23 +103,23 @@ def test_groups_of_all_metrics_and_tasks(dataset, says):
         ("A.", ["2", "1"], frozenset({0})),
         ("B.", ["1", "0"], frozenset()),
     ]
-    made = dataset(Task.MULTIPLE_ANSWER, rows, kind=["x", "y", "y"])
-    results = evaluate(made, [says], threshold=0.5).results
+    questions = dataset(Task.MULTIPLE_ANSWER, rows, kind=["x", "y", "y"])
+    results = evaluate(questions, [says], threshold=0.5).results
     for metric in ("f1_a", "em0", None):
-        breakdown = break_down(results, group_questions(made, "kind"), metric=metric, n=10)
+        breakdown = break_down(results, group_questions(questions, "kind"), metric=metric, n=10)
         assert breakdown.metric.name == (metric or "f1_a")
         json.dumps(breakdown.to_dict(), allow_nan=False)
     with raises(UsageError, field="metric", found="accuracy", expected=re.compile("f1_a")):
-        break_down(results, group_questions(made, "kind"), metric="accuracy")
+        break_down(results, group_questions(questions, "kind"), metric="accuracy")
 
 
 def test_without_systems_questions_are_counted(data, results):
     nobody = SharedResults(
         results.dataset, results.fingerprint, results.task, lambda: results.groups, ()
     )
-    made = break_down(nobody, group_questions(data, "type"), n=10)
-    assert made.systems == []
-    assert sum(group.questions for group in made.groups) == len(data)
+    breakdown = break_down(nobody, group_questions(data, "type"), n=10)
+    assert breakdown.systems == []
+    assert sum(group.questions for group in breakdown.groups) == len(data)
 
 
 def test_groups_of_other_questions_are_refused(data, results):
@@ -127,9 +129,9 @@ def test_groups_of_other_questions_are_refused(data, results):
 
 def test_no_question_no_number(data, results):
     nothing = group_questions(data, "skills", [Labels("skills", {})])
-    made = break_down(results, nothing, n=10)
-    assert made.groups == ()
-    assert made.to_dict()["total"]["systems"]["sw+d"] == {"value": None, "interval": None}
+    breakdown = break_down(results, nothing, n=10)
+    assert breakdown.groups == ()
+    assert breakdown.to_dict()["total"]["systems"]["sw+d"] == {"value": None, "interval": None}
 
 
 def test_cross_tabulations_count_questions_in_both(data, labels):
@@ -139,13 +141,15 @@ def test_cross_tabulations_count_questions_in_both(data, labels):
         for kind, count in row.items():
             ids = [
                 i
-                for i, own in labels.of_question.items()
-                if (label in own or (label == "no label" and not own))
+                for i, question_labels in labels.of_question.items()
+                if (label in question_labels or (label == "no label" and not question_labels))
             ]
             assert count == sum(data.by_id[i].meta_value("type") == kind for i in ids)
-    own = cross_tabulate(skills, skills)
-    assert np.array_equal(own.counts, own.counts.T)
-    assert np.diag(own.counts).tolist() == [int(mask.sum()) for mask in skills.masks.values()]
+    question_labels = cross_tabulate(skills, skills)
+    assert np.array_equal(question_labels.counts, question_labels.counts.T)
+    assert np.diag(question_labels.counts).tolist() == [
+        int(mask.sum()) for mask in skills.masks.values()
+    ]
 
 
 def test_groups_of_hidden_gold_are_none_to_count(data):

@@ -53,27 +53,27 @@ def test_differences_wins_ties_and_losses():
 
 
 def test_all_pairs_are_tested_and_adjusted_together():
-    made = results(A, B, C)
-    found = compare(made, n=100, seed=5)
-    assert [(p.first, p.second) for p in found.pairs] == [("a", "b"), ("a", "c"), ("b", "c")]
+    systems = results(A, B, C)
+    comparison = compare(systems, n=100, seed=5)
+    assert [(p.first, p.second) for p in comparison.pairs] == [("a", "b"), ("a", "c"), ("b", "c")]
     expected = [
         permutation_test(
             METRICS["accuracy"],
             *(c.statistics["accuracy"] for c in two),
-            made.groups,
+            systems.groups,
             n=100,
             seed=5,
         )
         for two in ((A, B), (A, C), (B, C))
     ]
-    assert [(p.p, p.exact) for p in found.pairs] == expected
-    assert [p.p_holm for p in found.pairs] == holm([test.p for test in expected]).tolist()
+    assert [(p.p, p.exact) for p in comparison.pairs] == expected
+    assert [p.p_holm for p in comparison.pairs] == holm([test.p for test in expected]).tolist()
 
 
 def test_gains_are_over_chance_absolute_and_relative():
-    found = compare(results(A, CHANCE), n=200)
-    a, chance = found.estimates
-    assert found.chance == 0.25
+    comparison = compare(results(A, CHANCE), n=200)
+    a, chance = comparison.estimates
+    assert comparison.chance == 0.25
     assert a.gain == pytest.approx(0.5)
     assert a.relative_gain == pytest.approx(2)
     assert (a.gain_interval.low, a.gain_interval.high) == pytest.approx(np.array(a.interval) - 0.25)
@@ -94,9 +94,9 @@ def test_chance_may_be_given_and_may_be_unknown_or_nothing():
 
 
 def test_the_sets_that_systems_solve():
-    found = compare(results(A, CHANCE, B, C), n=10)
-    assert found.solved_by.name == "accuracy"
-    assert {region.systems: region.questions for region in found.regions} == {
+    comparison = compare(results(A, CHANCE, B, C), n=10)
+    assert comparison.solved_by.name == "accuracy"
+    assert {region.systems: region.questions for region in comparison.regions} == {
         ("a", "b", "c"): 1,  # the last
         ("a", "b"): 1,  # the first
         ("a", "c"): 1,  # the third
@@ -106,18 +106,18 @@ def test_the_sets_that_systems_solve():
         ("c",): 1,  # the fourth
         (): 0,
     }
-    ids = {region.systems: region.ids for region in found.regions}
+    ids = {region.systems: region.ids for region in comparison.regions}
     assert (ids["a", "b"], ids["b",], ids["b", "c"]) == (("q0",), ("q4",), ())
-    assert [len(region.systems) for region in found.regions] == [3, 2, 2, 2, 1, 1, 1, 0]
-    assert sum(region.share for region in found.regions) == pytest.approx(1)
-    assert found.left_out == ("random",)
+    assert [len(region.systems) for region in comparison.regions] == [3, 2, 2, 2, 1, 1, 1, 0]
+    assert sum(region.share for region in comparison.regions) == pytest.approx(1)
+    assert comparison.left_out == ("random",)
 
 
 def test_four_sets_are_shown_and_two_needed():
     five = [replace(A, label=name) for name in "abcde"]
-    found = compare(results(*five), n=10)
-    assert len(found.regions) == 16
-    assert found.left_out == ("e",)
+    comparison = compare(results(*five), n=10)
+    assert len(comparison.regions) == 16
+    assert comparison.left_out == ("e",)
     assert compare(results(A, CHANCE), n=10).regions == ()
 
 
@@ -138,13 +138,14 @@ def test_every_task_has_its_metric_and_its_sets(sample, metric, solved_by):
     }
     names = solvers.get(sample, ["sw+d", "word-distance"])
     evaluation = evaluate(dataset, list(map(parse_solver, names)), ties="first")
-    found = compare(evaluation.results, n=50)
-    assert (found.metric.name, found.solved_by.name) == (metric, solved_by)
-    assert sum(region.questions for region in found.regions) == (
+    comparison = compare(evaluation.results, n=50)
+    assert (comparison.metric.name, comparison.solved_by.name) == (metric, solved_by)
+    assert sum(region.questions for region in comparison.regions) == (
         len(dataset) if "random" not in names else 0
     )
-    assert [(s.value, s.interval) for s in found.estimates] == [
-        (of.value, of.interval) for of in with_intervals(evaluation, 50).measure(metric)
+    assert [(s.value, s.interval) for s in comparison.estimates] == [
+        (measured.value, measured.interval)
+        for measured in with_intervals(evaluation, 50).measure(metric)
     ]
 
 
@@ -152,8 +153,8 @@ def test_another_metric_can_be_compared():
     evaluation = evaluate(
         load("sample:cloze"), [parse_solver("sw+d"), parse_solver("max-frequency")]
     )
-    found = compare(evaluation.results, metric="em", n=10)
-    assert found.estimates[0].value == evaluation.rows[0].metrics()["em"]
+    comparison = compare(evaluation.results, metric="em", n=10)
+    assert comparison.estimates[0].value == evaluation.rows[0].metrics()["em"]
     with raises(UsageError, field="metric", found="accuracy", expected="em, f1"):
         compare(evaluation.results, metric="accuracy")
     with raises(UsageError, field="metric", found="f2"):
@@ -175,8 +176,12 @@ def test_other_tests_can_be_asked_for():
 
 def test_one_passage_leaves_no_interval():
     alone = results(A, B, groups=[0] * 6)
-    found = compare(alone, n=10)
-    assert (found.estimates[0].interval, found.pairs[0].interval, found.pairs[0].p) == (
+    comparison = compare(alone, n=10)
+    assert (
+        comparison.estimates[0].interval,
+        comparison.pairs[0].interval,
+        comparison.pairs[0].p,
+    ) == (
         None,
         None,
         1,
@@ -197,11 +202,11 @@ def test_one_system_is_nothing_to_compare():
 
 
 def test_the_same_seed_gives_the_same_digits():
-    many = results(
+    systems = results(
         *(system(n, np.random.default_rng(i).random(80) > 0.5) for i, n in enumerate("abc"))
     )
-    assert compare(many, seed=0).to_dict() == compare(many, seed=0).to_dict()
-    assert compare(many, seed=0).to_dict() != compare(many, seed=1).to_dict()
+    assert compare(systems, seed=0).to_dict() == compare(systems, seed=0).to_dict()
+    assert compare(systems, seed=0).to_dict() != compare(systems, seed=1).to_dict()
 
 
 def test_plain_data_is_json():
@@ -218,13 +223,13 @@ def test_plain_data_is_json():
 
 
 def test_systems_on_other_questions_are_refused_by_name():
-    other = replace(results(C), fingerprint="e" * 64, dataset="else")
+    elsewhere = replace(results(C), fingerprint="e" * 64, dataset="else")
     labels = {
         "expected": "made (6 questions, data ffffffff)",
         "found": "else (6 questions, data eeeeeeee)",
     }
     with raises(UsageError, field="dataset", **labels) as refused:
-        join_results([results(A, B), other])
+        join_results([results(A, B), elsewhere])
     message = str(refused.value)
     assert f"a, b answered {labels['expected']}" in message
     assert f"c answered {labels['found']}" in message
@@ -250,9 +255,9 @@ def test_metrics_that_only_some_systems_have_are_not_shared():
 
 
 def test_a_fact_that_differs_between_runs_is_none_of_their_mean():
-    one, other = (
-        replace(of, threshold=0.25, tuned_params={"window": n}) for of, n in ((A, 3), (B, 4))
+    first, second = (
+        replace(row, threshold=0.25, tuned_params={"window": n}) for row, n in ((A, 3), (B, 4))
     )
-    joined = Row.join("runs", [one, other])
+    joined = Row.join("runs", [first, second])
     assert (joined.threshold, joined.tuned_params, joined.seed) == (0.25, {}, None)
-    assert Row.join("runs", [one, replace(other, threshold=0.5)]).threshold is None
+    assert Row.join("runs", [first, replace(second, threshold=0.5)]).threshold is None

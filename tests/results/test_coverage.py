@@ -27,8 +27,8 @@ def simulated(rng, n_groups):
     n = len(groups)
     first, second = (rng.random(n) < ease)[:, None], (rng.random(n) < 0.8 * ease)[:, None]
     right, selected = rng.integers(1, 4, size=n), rng.integers(1, 5, size=n)
-    found = rng.binomial(np.minimum(right, selected), ease)
-    return groups, first * 1.0, second * 1.0, np.column_stack([found, selected, right]) * 1.0
+    n_correct = rng.binomial(np.minimum(right, selected), ease)
+    return groups, first * 1.0, second * 1.0, np.column_stack([n_correct, selected, right]) * 1.0
 
 
 def coverage(n_draws, n_groups, n_resamples=1000):
@@ -41,8 +41,12 @@ def coverage(n_draws, n_groups, n_resamples=1000):
     for draw in range(n_draws):
         groups, first, second, selections = simulated(rng, n_groups)
         measured = [(ACCURACY, first), (ACCURACY, second), (F1A, selections)]
-        one, other, f1 = resample_metrics(measured, groups, n=n_resamples, seed=draw)
-        for name, values in (("accuracy", one), ("difference", one - other), ("f1_a", f1)):
+        accuracy, recall, f1 = resample_metrics(measured, groups, n=n_resamples, seed=draw)
+        for name, values in (
+            ("accuracy", accuracy),
+            ("difference", accuracy - recall),
+            ("f1_a", f1),
+        ):
             low, high = percentile_interval(values)
             covered[name] += low <= TRUTH[name] <= high
         (naive,) = resample_metrics([(ACCURACY, first)], np.arange(len(groups)), n=200, seed=draw)

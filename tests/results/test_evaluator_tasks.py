@@ -17,7 +17,9 @@ TASKS = evaluator_tasks()
 
 
 def test_every_floor_is_a_dataset_and_every_metric_is_one_of_the_package():
-    splits = {f"{name}:{split}" for name, of in named_datasets().items() for split in of.splits}
+    splits = {
+        f"{name}:{split}" for name, reader in named_datasets().items() for split in reader.splits
+    }
     for task in TASKS:
         if task.floor and not is_hub_name(task.floor):
             has_data = task.command.startswith(f"classic-rc floor {task.floor} --compute ")
@@ -29,19 +31,19 @@ def test_tasks_are_many_different_and_complete():
     keys = Counter((task.evaluator, task.task, task.version, task.split) for task in TASKS)
     assert max(keys.values()) == 1
     assert len({task.task for task in TASKS}) > 300
-    named = ("task", "data", "subset", "split", "questions", "floor", "command")
-    assert not [task for task in TASKS for name in named if "{" in str(getattr(task, name))]
+    columns = ("task", "data", "subset", "split", "questions", "floor", "command")
+    assert not [task for task in TASKS for name in columns if "{" in str(getattr(task, name))]
     assert {task.baseline is None for task in TASKS if task.evaluator == "core"} == {False}
     assert [task.task for task in tasks_of("boolq:dev")] == ["boolq", "boolq"]
 
 
 def test_chance_is_that_of_the_shipped_floor_and_its_command_shows_it():
     for task in TASKS:
-        known = load_floors().get(task.floor or "")
-        if known is not None:
-            assert task.command.startswith(f"classic-rc floor {known.name}")
-            if known.metric in task.metric.values():
-                assert task.chance in (None, known.value(known.chance))
+        floor = load_floors().get(task.floor or "")
+        if floor is not None:
+            assert task.command.startswith(f"classic-rc floor {floor.name}")
+            if floor.metric in task.metric.values():
+                assert task.chance in (None, floor.value(floor.chance))
 
 
 @pytest.mark.parametrize(

@@ -48,16 +48,23 @@ FIVE = questions("?", "?", "?", "?", "?")
 
 
 def test_labels_overlap_in_their_own_order_and_cover_what_is_labelled():
-    made = group_questions(FIVE, "skills", [SKILLS])
-    assert list(members(made).items()) == [("z", [4]), ("b", [0, 1]), ("a", [0]), ("no label", [2])]
-    assert made.overlapping
-    assert made.covered.tolist() == [True, True, True, False, True]
-    assert made.coverage == "skills: 4 of 5 questions (from skills.csv); the others are left out"
+    grouping = group_questions(FIVE, "skills", [SKILLS])
+    assert list(members(grouping).items()) == [
+        ("z", [4]),
+        ("b", [0, 1]),
+        ("a", [0]),
+        ("no label", [2]),
+    ]
+    assert grouping.overlapping
+    assert grouping.covered.tolist() == [True, True, True, False, True]
+    assert (
+        grouping.coverage == "skills: 4 of 5 questions (from skills.csv); the others are left out"
+    )
 
 
 def test_each_label_alone_and_with_others():
-    made = group_questions(FIVE, "skills:alone", [SKILLS])
-    assert members(made) == {
+    grouping = group_questions(FIVE, "skills:alone", [SKILLS])
+    assert members(grouping) == {
         "z, alone": [4],
         "b, alone": [1],
         "b, with others": [0],
@@ -66,45 +73,52 @@ def test_each_label_alone_and_with_others():
 
 
 def test_the_number_of_labels():
-    made = group_questions(FIVE, "skills:count", [SKILLS])
-    assert members(made) == {"0": [2], "1": [1, 4], "2": [0]}
-    assert not made.overlapping
+    grouping = group_questions(FIVE, "skills:count", [SKILLS])
+    assert members(grouping) == {"0": [2], "1": [1, 4], "2": [0]}
+    assert not grouping.overlapping
 
 
 def test_one_label_each_is_never_with_others(dataset):
-    made = dataset(Task.SINGLE_CHOICE, [("A.", ["1"], frozenset())] * 2, kind=["x", "y"])
+    questions = dataset(Task.SINGLE_CHOICE, [("A.", ["1"], frozenset())] * 2, kind=["x", "y"])
     with raises(UsageError, field="key", found="kind:alone", expected="kind"):
-        group_questions(made, "kind:alone")
+        group_questions(questions, "kind:alone")
 
 
 def test_lists_in_meta_are_labels_and_missing_values_a_group(dataset):
     rows = [("A.", ["1"], frozenset())] * 4
-    made = dataset(
+    questions = dataset(
         Task.SINGLE_CHOICE, rows, sentences=[(3, 10), [3], (), {2}], level=[10, 9, "b", None]
     )
-    assert list(members(group_questions(made, "sentences")).items()) == [
+    assert list(members(group_questions(questions, "sentences")).items()) == [
         ("2", [3]),
         ("3", [0, 1]),
         ("10", [0]),
         ("no label", [2]),
     ]
-    assert members(group_questions(made, "sentences:count")) == {"0": [2], "1": [1, 3], "2": [0]}
+    assert members(group_questions(questions, "sentences:count")) == {
+        "0": [2],
+        "1": [1, 3],
+        "2": [0],
+    }
     lonely = Dataset(
-        [*made, Question("more", Passage("p9", "?"), "?", (), frozenset(), Task.SINGLE_CHOICE)],
+        [
+            *questions,
+            Question("more", Passage("p9", "?"), "?", (), frozenset(), Task.SINGLE_CHOICE),
+        ],
         "made",
     )
     assert members(group_questions(lonely, "level"))["?"] == [4]
 
 
 def test_labels_go_before_meta_and_meta_before_what_is_derived(dataset):
-    made = dataset(Task.SINGLE_CHOICE, [("A.", ["1"], frozenset())] * 2, verbatim=["m", "m"])
-    assert list(group_questions(made, "verbatim").masks) == ["m"]
+    questions = dataset(Task.SINGLE_CHOICE, [("A.", ["1"], frozenset())] * 2, verbatim=["m", "m"])
+    assert list(group_questions(questions, "verbatim").masks) == ["m"]
     labels = Labels("verbatim", {"q0": frozenset({"l"})})
-    assert list(group_questions(made, "verbatim", [labels]).masks) == ["l"]
+    assert list(group_questions(questions, "verbatim", [labels]).masks) == ["l"]
 
 
 def test_unknown_keys_are_answered_with_the_known(dataset):
-    made = dataset(Task.SINGLE_CHOICE, [("A.", ["1"], frozenset())] * 2, level=["x", "y"])
+    labelled_data = dataset(Task.SINGLE_CHOICE, [("A.", ["1"], frozenset())] * 2, level=["x", "y"])
     for wrong, right in (
         ("levle", "level"),
         ("skils", "skills"),
@@ -114,7 +128,7 @@ def test_unknown_keys_are_answered_with_the_known(dataset):
         with raises(
             UsageError, field="key of made", found=wrong, expected=re.compile(rf"^{right}\b")
         ):
-            group_questions(made, wrong, [SKILLS])
+            group_questions(labelled_data, wrong, [SKILLS])
 
 
 QUESTION_TYPES = {
@@ -144,19 +158,24 @@ def test_question_types(text):
 
 
 def test_rare_first_words_are_together():
-    made = group_questions(questions(*["What?"] * 10, *["Who?"] * 9, "", "“Where”?"), "first-word")
-    assert {name: int(mask.sum()) for name, mask in made.masks.items()} == {"other": 11, "what": 10}
+    grouping = group_questions(
+        questions(*["What?"] * 10, *["Who?"] * 9, "", "“Where”?"), "first-word"
+    )
+    assert {name: int(mask.sum()) for name, mask in grouping.masks.items()} == {
+        "other": 11,
+        "what": 10,
+    }
 
 
 def test_lengths_come_in_bins_from_short_to_long():
     lengths = [0, 1, 5, 6, 20, 21, 100]
-    made = group_questions(questions(*("w " * n for n in lengths)), "question-length")
-    assert members(made) == {"0-5": [0, 1, 2], "6-10": [3], "16-20": [4], "21 and more": [5, 6]}
-    assert list(made.masks) == ["0-5", "6-10", "16-20", "21 and more"]
+    grouping = group_questions(questions(*("w " * n for n in lengths)), "question-length")
+    assert members(grouping) == {"0-5": [0, 1, 2], "6-10": [3], "16-20": [4], "21 and more": [5, 6]}
+    assert list(grouping.masks) == ["0-5", "6-10", "16-20", "21 and more"]
 
 
 @pytest.mark.parametrize(
-    ("options", "gold", "task", "found"),
+    ("options", "gold", "task", "group_names"),
     [
         (["BOB!", "x"], frozenset({0}), Task.SINGLE_CHOICE, "yes"),
         (["the old", "x"], frozenset({0}), Task.SINGLE_CHOICE, "yes"),
@@ -171,25 +190,25 @@ def test_lengths_come_in_bins_from_short_to_long():
         ([], ("Eve", "Bob"), Task.MULTI_SPAN, "some"),
     ],
 )
-def test_verbatim_answers(options, gold, task, found):
-    made = questions("?", options=options, gold=gold, task=task)
-    assert list(group_questions(made, "verbatim").masks) == [found]
+def test_verbatim_answers(options, gold, task, group_names):
+    question_data = questions("?", options=options, gold=gold, task=task)
+    assert list(group_questions(question_data, "verbatim").masks) == [group_names]
 
 
 def test_hidden_gold_is_not_covered():
-    made = questions("?", gold=None)
+    question_data = questions("?", gold=None)
     for key in ("verbatim", "right-answers"):
-        grouping = group_questions(made, key)
+        grouping = group_questions(question_data, key)
         assert not grouping.masks
         assert not grouping.covered.any()
-    assert list(group_questions(made, "candidates").masks) == ["2"]
+    assert list(group_questions(question_data, "candidates").masks) == ["2"]
 
 
 @given(st.lists(st.text(max_size=30), min_size=1, max_size=30))
 def test_every_question_is_in_one_group_of_each_derived_key(texts):
-    made = questions(*texts)
+    question_data = questions(*texts)
     for key, derived in DERIVED_KEYS.items():
-        grouping = group_questions(made, key)
+        grouping = group_questions(question_data, key)
         assert sum(mask.astype(int) for mask in grouping.masks.values()).tolist() == [1] * len(
             texts
         )

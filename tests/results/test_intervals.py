@@ -31,10 +31,10 @@ def evaluation():
 
 
 def test_every_metric_of_every_row_has_the_interval_that_it_has_alone(evaluation):
-    made = with_intervals(evaluation, 500, seed=3)
+    resampled = with_intervals(evaluation, 500, seed=3)
     groups = passage_groups(evaluation.dataset)
     for name in evaluation.rows[0].statistics:
-        for row, measured in zip(made.rows, made.measure(name), strict=True):
+        for row, measured in zip(resampled.rows, resampled.measure(name), strict=True):
             statistics, interval = row.statistics[name], measured.interval
             if name in ("em0", "em1", "superglue_f1_m"):
                 assert interval == mean_interval(statistics[:, 0], groups)
@@ -47,29 +47,31 @@ def test_every_metric_of_every_row_has_the_interval_that_it_has_alone(evaluation
 def test_an_expectation_has_the_interval_of_the_expectation(dataset, says):
     options = [["1", "2"], ["1", "2", "3", "4"]] * 20
     rows = [(f"passage {i}", texts, frozenset({0})) for i, texts in enumerate(options)]
-    found = evaluate(dataset(Task.SINGLE_CHOICE, rows), [parse_solver("random")])
-    low, high = with_intervals(found, 2000).measure()[0].interval
+    evaluated = evaluate(dataset(Task.SINGLE_CHOICE, rows), [parse_solver("random")])
+    low, high = with_intervals(evaluated, 2000).measure()[0].interval
     # only which passages are there is uncertain: 1/2 or 1/4 each
     assert 0.25 < low < 0.375 < high < 0.5
 
 
 def test_seeds_are_seeds_and_zero_is_one(evaluation):
     def bounds(seed):
-        return [of.interval for of in with_intervals(evaluation, 300, seed=seed).measure()]
+        return [
+            measured.interval for measured in with_intervals(evaluation, 300, seed=seed).measure()
+        ]
 
     assert bounds(0) == bounds(0)
     assert bounds(0) != bounds(1)
-    whole = bounds(2**70)
+    with_large_seed = bounds(2**70)
     with small_blocks(50):
-        assert bounds(2**70) == whole
+        assert bounds(2**70) == with_large_seed
 
 
 def test_few_passages_are_warned_about(evaluation):
-    made = with_intervals(evaluation, 10)
-    n_groups = made.resampling.n_groups
+    resampled = with_intervals(evaluation, 10)
+    n_groups = resampled.resampling.n_groups
     assert n_groups == passage_groups(evaluation.dataset).max() + 1 < 30
-    assert f"too narrow: {n_groups} passages are fewer than 30" in made.warnings[-1]
-    assert "of F1m, F1a are" in made.warnings[-1]
+    assert f"too narrow: {n_groups} passages are fewer than 30" in resampled.warnings[-1]
+    assert "of F1m, F1a are" in resampled.warnings[-1]
 
 
 def test_one_passage_has_no_interval_but_a_reason(dataset, says):
@@ -77,11 +79,11 @@ def test_one_passage_has_no_interval_but_a_reason(dataset, says):
         ("the passage", ["1", "2"], frozenset({0})),
         ("the passage", ["1", "2"], frozenset({1})),
     ]
-    made = with_intervals(evaluate(dataset(Task.SINGLE_CHOICE, rows), [says]))
-    assert made.measure()[0].interval is None
-    assert len(made.warnings) == 1
-    assert "no interval" in made.warnings[0]
-    assert made.resampling.note == made.warnings[0] == results_table(made).notes[0]
+    resampled = with_intervals(evaluate(dataset(Task.SINGLE_CHOICE, rows), [says]))
+    assert resampled.measure()[0].interval is None
+    assert len(resampled.warnings) == 1
+    assert "no interval" in resampled.warnings[0]
+    assert resampled.resampling.note == resampled.warnings[0] == results_table(resampled).notes[0]
 
 
 @pytest.mark.parametrize(("field", "value"), [("n", 0), ("level", 95.0)])
@@ -100,9 +102,9 @@ def test_json_holds_them(evaluation):
         "group": None,
     }
     assert all(row["intervals"].keys() == row["metrics"].keys() for row in plain["rows"])
-    (without,) = runs_to_dict([evaluation])["runs"]
-    assert without["resampling"] is None
-    assert without["rows"][0]["intervals"] == {}
+    (without_intervals,) = runs_to_dict([evaluation])["runs"]
+    assert without_intervals["resampling"] is None
+    assert without_intervals["rows"][0]["intervals"] == {}
 
 
 def test_scipy_finds_the_same_interval_of_a_paired_difference():
@@ -118,7 +120,7 @@ def test_scipy_finds_the_same_interval_of_a_paired_difference():
     )
     metric = get_metric("f1_a")
     drawn = resample_metrics([(metric, first), (metric, second)], groups, n=20_000, seed=1)
-    found = percentile_interval(drawn[0] - drawn[1])
+    interval = percentile_interval(drawn[0] - drawn[1])
     sums = np.zeros((60, 6))
     np.add.at(sums, groups, np.hstack([first, second]))
 
@@ -130,8 +132,8 @@ def test_scipy_finds_the_same_interval_of_a_paired_difference():
         tuple(sums.T), difference, n_resamples=20_000, paired=True, method="percentile", batch=1000,
         random_state=np.random.default_rng(2),
     ).confidence_interval  # fmt: skip
-    assert found == pytest.approx(expected, abs=0.003)
-    assert found.high - found.low > 0.05
+    assert interval == pytest.approx(expected, abs=0.003)
+    assert interval.high - interval.low > 0.05
 
 
 def test_questions_without_passages_are_drawn_by_themselves():

@@ -38,8 +38,8 @@ def grouped(draw):
 @pytest.mark.parametrize("level", [0.9, 0.95, 0.99])
 def test_questions_alone_have_the_bounds_of_clopper_and_pearson(right, n, level):
     expected = binomtest(right, n).proportion_ci(level, method="exact")
-    found = mean_interval((np.arange(n) < right) * 1.0, np.arange(n), level)
-    assert found == pytest.approx((expected.low, expected.high), abs=1e-9)
+    interval = mean_interval((np.arange(n) < right) * 1.0, np.arange(n), level)
+    assert interval == pytest.approx((expected.low, expected.high), abs=1e-9)
 
 
 def test_all_right_is_not_certain():
@@ -71,9 +71,9 @@ def test_order_does_not_matter(data, random):
     random.shuffle(names)
     shuffled = outcomes[order], np.array(names)[groups[order]]
     assert mean_interval(*shuffled) == mean_interval(outcomes, groups)
-    other = np.roll(outcomes, 1)
-    assert difference_interval(shuffled[0], other[order], shuffled[1]) == difference_interval(
-        outcomes, other, groups
+    reordered = np.roll(outcomes, 1)
+    assert difference_interval(shuffled[0], reordered[order], shuffled[1]) == difference_interval(
+        outcomes, reordered, groups
     )
 
 
@@ -135,16 +135,16 @@ def test_a_ratio_whose_resamples_agree_has_the_interval_of_a_mean(name):
     rows = np.ones((120, 2 if name != "f1_a" else 3))
     everything = np.ones(120, dtype=bool)
     settings_of_intervals = Resampling(30, 100)
-    (found,) = subset_intervals(
+    (ratio_interval,) = subset_intervals(
         [(get_metric(name), rows)], groups, everything, settings_of_intervals
     )
-    assert found == mean_interval(np.ones(120), groups)
+    assert ratio_interval == mean_interval(np.ones(120), groups)
     if name == "has_ans_em":  # only half of the questions have an answer
         rows[60:] = 0
-        (found,) = subset_intervals(
+        (ratio_interval,) = subset_intervals(
             [(get_metric(name), rows)], groups, everything, settings_of_intervals
         )
-        assert found == mean_interval(np.ones(60), groups[:60])
+        assert ratio_interval == mean_interval(np.ones(60), groups[:60])
 
 
 def test_a_subset_of_one_group_has_no_interval():
@@ -161,8 +161,8 @@ def test_the_benchmark_simulates_the_rule_of_the_package(size):
         _, low, high = intervals(counts, size)
         for i, row in enumerate(counts):
             outcomes = (np.arange(size) < row[:, None]).astype(float).reshape(-1)
-            found = mean_interval(outcomes, np.repeat(np.arange(30), size))
-            assert found == pytest.approx((low[i], high[i]), abs=1e-9)
+            interval = mean_interval(outcomes, np.repeat(np.arange(30), size))
+            assert interval == pytest.approx((low[i], high[i]), abs=1e-9)
 
 
 @pytest.mark.parametrize("draw", [draw_beta_binomial, draw_probit])
@@ -186,10 +186,10 @@ def is_wide(setting):
 
 
 def check(setting, n_draws, draw=draw_beta_binomial):
-    found = simulate(setting, n_draws, draw)
+    simulated = simulate(setting, n_draws, draw)
     if setting.passages >= 20:
-        assert found.coverage >= (0.93 if setting.correlation <= 0.2 else 0.85), found
-    assert is_wide(setting) or found.relative_width <= 1.25, found
+        assert simulated.coverage >= (0.93 if setting.correlation <= 0.2 else 0.85), simulated
+    assert is_wide(setting) or simulated.relative_width <= 1.25, simulated
 
 
 def test_intervals_hold_on_the_hardest_cells_of_the_grid():
@@ -213,9 +213,9 @@ def test_differences_hold():
         for _ in range(200):
             ease = rng.beta(4 * accuracy, 4 * (1 - accuracy), size=50)[groups]
             first = rng.random(200) < ease
-            kept = rng.random(200) < shared
+            is_shared = rng.random(200) < shared
             rest = (accuracy - difference - shared * accuracy) / (1 - shared)
-            second = np.where(kept, first, rng.random(200) < rest)
+            second = np.where(is_shared, first, rng.random(200) < rest)
             low, high = difference_interval(first * 1.0, second * 1.0, groups)
             held += low <= difference <= high
         assert held >= 0.92 * 200

@@ -48,23 +48,23 @@ def two_selections(n_questions, n_groups, seed=0):
 def by_hand(metric, first, second, groups):
     """Every way of swapping groups, question by question."""
 
-    def difference(one, other):
-        return abs(metric.aggregate(one) - metric.aggregate(other))
+    def difference(first_sums, second_sums):
+        return abs(metric.aggregate(first_sums) - metric.aggregate(second_sums))
 
-    found = []
+    differences = []
     for swapped in itertools.product([False, True], repeat=groups.max() + 1):
         mask = np.array(swapped)[groups][:, None]
-        found.append(difference(np.where(mask, second, first), np.where(mask, first, second)))
-    return np.mean(np.array(found) >= difference(first, second) - 1e-9)
+        differences.append(difference(np.where(mask, second, first), np.where(mask, first, second)))
+    return np.mean(np.array(differences) >= difference(first, second) - 1e-9)
 
 
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize(("metric", "make"), [(ACCURACY, two_systems), (F1A, two_selections)])
 def test_with_few_groups_it_counts_every_swap(metric, make, seed):
     first, second, groups = make(20, 8, seed)
-    found = permutation_test(metric, first, second, groups, n=128)
-    assert found.exact
-    assert found.p == by_hand(metric, first, second, groups)
+    test_result = permutation_test(metric, first, second, groups, n=128)
+    assert test_result.exact
+    assert test_result.p == by_hand(metric, first, second, groups)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -73,8 +73,10 @@ def test_scipy_counts_the_same(seed):
     sums = [np.stack([rows[groups == g].sum(axis=0) for g in range(9)]) for rows in (first, second)]
     table = np.concatenate(sums)
 
-    def difference(one, other, axis):
-        totals = (table[np.asarray(which, dtype=int)].sum(axis=-2) for which in (one, other))
+    def difference(first_sums, second_sums, axis):
+        totals = (
+            table[np.asarray(which, dtype=int)].sum(axis=-2) for which in (first_sums, second_sums)
+        )
         return np.subtract(*map(F1A.from_means, totals))
 
     data = (np.arange(9), np.arange(9, 18))
@@ -90,13 +92,13 @@ def test_with_many_groups_it_draws_what_scipy_draws_on_average():
     first, second, groups = two_systems(200, 80, gap=0.1)
     sums = [np.bincount(groups, weights=rows[:, 0]) for rows in (first, second)]
     expected = stats.permutation_test(
-        sums, lambda one, other, axis: one.sum(axis) - other.sum(axis), permutation_type="samples",
+        sums, lambda x, y, axis: x.sum(axis) - y.sum(axis), permutation_type="samples",
         n_resamples=20_000, vectorized=True, random_state=np.random.default_rng(1),
     ).pvalue  # fmt: skip
-    found = permutation_test(ACCURACY, first, second, groups, n=20_000)
-    assert not found.exact
-    assert 0.001 < found.p < 0.5
-    assert found.p == pytest.approx(expected, abs=0.01)
+    drawn_test = permutation_test(ACCURACY, first, second, groups, n=20_000)
+    assert not drawn_test.exact
+    assert 0.001 < drawn_test.p < 0.5
+    assert drawn_test.p == pytest.approx(expected, abs=0.01)
 
 
 def test_drawing_estimates_what_counting_gives():
@@ -127,9 +129,9 @@ def test_bits_depend_on_the_seed_and_on_nothing_else():
 
 def test_parts_of_the_count_are_all_of_it():
     first, second, groups = two_selections(40, 10)
-    whole = permutation_test(F1A, first, second, groups)
+    undivided = permutation_test(F1A, first, second, groups)
     with small_blocks(70):
-        assert permutation_test(F1A, first, second, groups) == whole
+        assert permutation_test(F1A, first, second, groups) == undivided
 
 
 @given(
@@ -161,9 +163,9 @@ def test_mcnemar_is_the_binomial_test_of_the_questions_that_one_alone_has_right(
     second = np.array([0.0] * wins + [1.0] * losses + [1.0, 0.0])[:, None]
     n = wins + losses
     tail = sum(stats.binom.pmf(k, n, 0.5) for k in range(min(wins, losses) + 1))
-    found = mcnemar_test(ACCURACY, first, second)
-    assert found.exact
-    assert found.p == pytest.approx(min(1, 2 * tail))
+    mcnemar = mcnemar_test(ACCURACY, first, second)
+    assert mcnemar.exact
+    assert mcnemar.p == pytest.approx(min(1, 2 * tail))
 
 
 @pytest.mark.parametrize(

@@ -51,28 +51,31 @@ def record(tmp_path, whole):
 
 def test_outcomes_are_those_that_were_kept(record, evaluations):
     for read, evaluation in zip(read_results(record()), evaluations, strict=True):
-        kept = evaluation.results
+        in_memory = evaluation.results
         assert (read.dataset, read.fingerprint, read.task) == (
-            kept.dataset,
-            kept.fingerprint,
-            kept.task,
+            in_memory.dataset,
+            in_memory.fingerprint,
+            in_memory.task,
         )
-        assert np.array_equal(read.groups, kept.groups)
-        for one, other in zip(read.systems, kept.systems, strict=True):
-            assert (one.name, one.solver, one.signature, one.expected) == (
-                *(other.name, other.solver, other.signature, other.expected),
-            )
-            assert {k: v.tolist() for k, v in one.statistics.items()} == {
-                k: v.tolist() for k, v in other.statistics.items()
+        assert np.array_equal(read.groups, in_memory.groups)
+        for system_read, system in zip(read.systems, in_memory.systems, strict=True):
+            assert (
+                system_read.name,
+                system_read.solver,
+                system_read.signature,
+                system_read.expected,
+            ) == (*(system.name, system.solver, system.signature, system.expected),)
+            assert {k: v.tolist() for k, v in system_read.statistics.items()} == {
+                k: v.tolist() for k, v in system.statistics.items()
             }
-        assert read.ids == kept.ids
+        assert read.ids == in_memory.ids
 
 
 def test_a_record_is_found_by_its_folder_its_name_or_its_first_key(record, tmp_path):
     path = record()
     assert record_file(str(path)) == record_file(str(tmp_path)) == path
-    other = record(name="yesterday.json")
-    assert record_file(str(other)) == other
+    renamed = record(name="yesterday.json")
+    assert record_file(str(renamed)) == renamed
     (tmp_path / "predictions.json").write_text('{"q1": "version"}', encoding="utf-8")
     (tmp_path / "empty").mkdir()
     for no_record in ("predictions.json", "empty", "not there"):
@@ -86,11 +89,13 @@ def _without(key):
 def test_a_row_that_is_read_has_the_notes_of_the_row():
     data = load("sample:single-choice")
     solver = parse_solver("combination,solvers=[sliding-window; word-distance],weights=tuned")
-    made = evaluate(data, [solver], tune=data)
+    evaluated = evaluate(data, [solver], tune=data)
     _, rows = read_rows(
-        Node({"rows": json.loads(json.dumps(rows_to_plain(made)))}, "made"), data.task, len(data)
+        Node({"rows": json.loads(json.dumps(rows_to_plain(evaluated)))}, "made"),
+        data.task,
+        len(data),
     )
-    assert [*map(row_notes, rows)] == [*map(row_notes, made.rows)]
+    assert [*map(row_notes, rows)] == [*map(row_notes, evaluated.rows)]
     assert any(note.startswith("weights ") for note in row_notes(rows[0]))
 
 
@@ -167,7 +172,7 @@ def _listed_outcomes(record):
 
 
 @pytest.mark.parametrize(
-    ("change", "where", "field", "found", "expected"),
+    ("change", "where", "field", "found_text", "expected"),
     [
         (_huge_group, r"^\$\.runs\[0\]$", "passage_groups", "^24 entries$", "^24 "),
         (_huge_statistics, r"rows\[0\]", "accuracy", "^.10000", "^1 numbers$"),
@@ -201,12 +206,12 @@ def _listed_outcomes(record):
     ],
 )
 def test_a_malformed_record_is_refused_with_its_place(
-    record, change, where, field, found, expected
+    record, change, where, field, found_text, expected
 ):
     path = record(change)
     patterns = {
         "where": re.compile(where),
-        "found": re.compile(found),
+        "found": re.compile(found_text),
         "expected": re.compile(expected),
     }
     with raises(DataError, source=str(path), field=field, **patterns):
@@ -234,7 +239,7 @@ def _all_right(record):
 
 
 @pytest.mark.parametrize(
-    ("change", "field", "found", "expected"),
+    ("change", "field", "found_text", "expected"),
     [
         (_all_right, "accuracy", "^0?", "^1.0,"),
         (_outcome(statistics={"accuracy": [0.123]}), "accuracy", "", ""),
@@ -258,11 +263,13 @@ def _all_right(record):
     ],
 )
 def test_a_record_that_contradicts_itself_is_refused_with_both_values(
-    record, change, field, found, expected
+    record, change, field, found_text, expected
 ):
     path = record(change)
     patterns = {
-        name: re.compile(text) for name, text in (("found", found), ("expected", expected)) if text
+        name: re.compile(text)
+        for name, text in (("found", found_text), ("expected", expected))
+        if text
     }
     with raises(
         DataError, source=str(path), field=field, where=re.compile(r"\$\.runs\[0\]"), **patterns
@@ -271,8 +278,8 @@ def test_a_record_that_contradicts_itself_is_refused_with_both_values(
 
 
 def test_groups_follow_from_the_outcomes_too(tmp_path):
-    made = evaluate(load("sample:single-choice"), [parse_solver("sw")], by="question-type")
-    plain = json.loads(json.dumps(run_record([made])))
+    evaluated = evaluate(load("sample:single-choice"), [parse_solver("sw")], by="question-type")
+    plain = json.loads(json.dumps(run_record([evaluated])))
     groups = plain["runs"][0]["grouping"]["groups"]
     one, other = list(groups)[:2]
     groups[one].append(groups[other].pop())

@@ -48,10 +48,10 @@ def test_an_interval_is_that_of_the_loop():
     statistics, groups = rows_and_groups(40, 9, n_statistics=3)
     metric = get_metric("f1_a")
     expected = metric.from_means(plain(statistics, groups, 400, 0))
-    found = percentile_interval(
+    interval = percentile_interval(
         metric.from_means(resample_means(statistics, groups, n=400, seed=0))
     )
-    assert found == pytest.approx((np.quantile(expected, 0.025), np.quantile(expected, 0.975)))
+    assert interval == pytest.approx((np.quantile(expected, 0.025), np.quantile(expected, 0.975)))
 
 
 def test_bits_depend_on_the_seed_and_on_nothing_else():
@@ -80,10 +80,11 @@ def test_spread_is_that_of_groups_not_of_questions():
 
 
 @pytest.mark.parametrize(
-    ("groups", "n", "field", "found"), [([0, 0, 0], 10, "groups", "1"), ([0, 1, 1], 0, "n", "0")]
+    ("groups", "n", "field", "found_text"),
+    [([0, 0, 0], 10, "groups", "1"), ([0, 1, 1], 0, "n", "0")],
 )
-def test_what_cannot_be_resampled_is_refused(groups, n, field, found):
-    with raises(UsageError, field=field, found=found):
+def test_what_cannot_be_resampled_is_refused(groups, n, field, found_text):
+    with raises(UsageError, field=field, found=found_text):
         resample_means(np.ones((3, 1)), np.array(groups), n=n)
 
 

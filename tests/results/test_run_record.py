@@ -21,27 +21,27 @@ SAMPLES = ["sample:single-choice", "sample:multiple-answer", "sample:cloze", "sa
 
 @pytest.fixture(scope="module")
 def evaluations():
-    made = []
+    evaluated = []
     for name in SAMPLES:
         dataset = load(name)
         solvers = [parse_solver(solver) for solver in DEFAULT_SOLVERS[dataset.task]]
-        made.append(evaluate(dataset, solvers, by="type"))
-    return made
+        evaluated.append(evaluate(dataset, solvers, by="type"))
+    return evaluated
 
 
 def test_the_record_is_json_and_holds_what_the_results_hold(evaluations):
     record = json.loads(json.dumps(run_record(evaluations), allow_nan=False))
     plain = json.loads(json.dumps(runs_to_dict(evaluations), allow_nan=False))
     assert record["version"] == plain["version"] == __version__
-    for kept, shown, evaluation in zip(record["runs"], plain["runs"], evaluations, strict=True):
-        (source,) = kept["dataset"].pop("sources")
+    for run, plain_run, evaluation in zip(record["runs"], plain["runs"], evaluations, strict=True):
+        (source,) = run["dataset"].pop("sources")
         assert len(source["sha256"]) == 64
         assert source["bytes"] > 0
-        assert kept["dataset"].pop("facts") == facts_digest(evaluation.dataset)
-        assert kept["dataset"].pop("read_with")["path"] == evaluation.dataset.name
-        assert len(kept.pop("protocol")["systems"]) == len(evaluation.rows)
-        assert all(row.pop("outcomes") and row.pop("selections") for row in kept["rows"])
-        grouping = kept.pop("grouping")
+        assert run["dataset"].pop("facts") == facts_digest(evaluation.dataset)
+        assert run["dataset"].pop("read_with")["path"] == evaluation.dataset.name
+        assert len(run.pop("protocol")["systems"]) == len(evaluation.rows)
+        assert all(row.pop("outcomes") and row.pop("selections") for row in run["rows"])
+        grouping = run.pop("grouping")
         positions = {
             value: np.flatnonzero(mask).tolist()
             for value, mask in evaluation.groupings.get(evaluation.group_by, {}).items()
@@ -49,9 +49,9 @@ def test_the_record_is_json_and_holds_what_the_results_hold(evaluations):
         assert grouping == (
             evaluation.group_by and {"key": evaluation.group_by, "groups": positions}
         )
-        assert kept.pop("passage_groups") == passage_groups(evaluation.dataset).tolist()
-        assert kept == shown
-        assert kept["dataset"]["fingerprint"] == evaluation.dataset.fingerprint
+        assert run.pop("passage_groups") == passage_groups(evaluation.dataset).tolist()
+        assert run == plain_run
+        assert run["dataset"]["fingerprint"] == evaluation.dataset.fingerprint
 
 
 def test_every_metric_follows_from_the_outcomes_kept(evaluations):

@@ -25,27 +25,30 @@ def evaluation():
 
 
 def in_full(measured):
-    return [(of.value, of.interval, of.test, of.is_best, of.defines_group) for of in measured]
+    return [
+        (value.value, value.interval, value.test, value.is_best, value.defines_group)
+        for value in measured
+    ]
 
 
 @pytest.mark.parametrize("group", [None, "half"])
 def test_a_record_is_measured_as_the_evaluation(evaluation, group, tmp_path):
-    made = with_intervals(evaluation, 50, seed=3, level=0.9, group=group)
-    made = with_significance(made, ["longest", "all-positive"], 50, seed=3, group=group)
+    evaluated = with_intervals(evaluation, 50, seed=3, level=0.9, group=group)
+    evaluated = with_significance(evaluated, ["longest", "all-positive"], 50, seed=3, group=group)
     path = tmp_path / "run.json"
-    path.write_text(record_text(run_record([made], tmp_path)), encoding="utf-8")
+    path.write_text(record_text(run_record([evaluated], tmp_path)), encoding="utf-8")
     (results,) = read_results(path)
-    assert {of.group for of in (results, results.resampling, results.tests)} == {group}
-    for part in (None, "0", "1"):
-        for name in made.metrics:
-            measured = results.measure(METRICS[name], part)
-            assert in_full(measured) == in_full(made.measure(name, part))
+    assert {source.group for source in (results, results.resampling, results.tests)} == {group}
+    for group_name in (None, "0", "1"):
+        for name in evaluated.metrics:
+            measured = results.measure(METRICS[name], group_name)
+            assert in_full(measured) == in_full(evaluated.measure(name, group_name))
 
 
 def test_settings_that_are_asked_for_later_are_those_of_a_run(evaluation):
-    made = with_significance(with_intervals(evaluation, 200), "longest")
+    evaluated = with_significance(with_intervals(evaluation, 200), "longest")
     later = evaluation.results.with_intervals(200).with_tests(["longest"])
-    assert (later.resampling, later.tests) == (made.resampling, made.significance)
+    assert (later.resampling, later.tests) == (evaluated.resampling, evaluated.significance)
     seeded = with_intervals(evaluation, 50, seed=7, level=0.9).results
     assert seeded.with_intervals(9).resampling == replace(seeded.resampling, n=9)
     assert seeded.with_tests(["longest"]).tests.seed == 7

@@ -56,7 +56,7 @@ def test_it_says_what_it_takes_to_get_the_number_again():
 
 
 @pytest.mark.parametrize(
-    ("spec", "options", "part"),
+    ("spec", "options", "field"),
     [
         ("sliding-window,window=5", {}, "window:5"),
         ("sliding-window,analyzer=word+porter", {}, "analyzer:word+porter"),
@@ -68,11 +68,11 @@ def test_it_says_what_it_takes_to_get_the_number_again():
         (LongestCandidate(decision=Argmax(tie_tolerance=0.5)), {}, "tie_tolerance:0.5"),
     ],
 )
-def test_each_choice_is_a_part_and_none_is_without_it(spec, options, part):
+def test_each_choice_is_a_part_and_none_is_without_it(spec, options, field):
     row = row_of(DATASET, spec, **options)
-    assert part in row.signature.split("|")
+    assert field in row.signature.split("|")
     plain = row_of(DATASET, spec.partition(",")[0] if isinstance(spec, str) else "longest")
-    assert part not in plain.signature
+    assert field not in plain.signature
 
 
 def test_tuning_and_training_data_go_by_their_content():

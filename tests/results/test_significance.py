@@ -30,10 +30,10 @@ def p_values(evaluation, metric=None):
 
 
 def test_all_rows_are_one_family_in_the_primary_metric(evaluation):
-    made = with_significance(evaluation, "all-positive", 500, seed=4)
+    tested = with_significance(evaluation, "all-positive", 500, seed=4)
     base = evaluation.rows[1].outcomes.statistics["f1_a"]
     groups = passage_groups(evaluation.dataset)
-    wanted = holm(
+    adjusted = holm(
         [
             permutation_test(
                 METRICS["f1_a"], row.outcomes.statistics["f1_a"], base, groups, n=500, seed=4
@@ -41,9 +41,9 @@ def test_all_rows_are_one_family_in_the_primary_metric(evaluation):
             for row in (evaluation.rows[0], evaluation.rows[2])
         ]
     )
-    assert p_values(made) == [wanted[0], None, wanted[1]]
-    assert p_values(made, "em0") == [None] * 3
-    plain = made.to_dict()
+    assert p_values(tested) == [adjusted[0], None, adjusted[1]]
+    assert p_values(tested, "em0") == [None] * 3
+    plain = tested.to_dict()
     assert plain["significance"] == {
         "baseline": "all-positive",
         "metric": "f1_a",
@@ -53,20 +53,20 @@ def test_all_rows_are_one_family_in_the_primary_metric(evaluation):
         "group": None,
     }
     recorded = [row["p_values"] for row in plain["rows"]]
-    assert recorded == [{"f1_a": wanted[0]}, {}, {"f1_a": wanted[1]}]
+    assert recorded == [{"f1_a": adjusted[0]}, {}, {"f1_a": adjusted[1]}]
     assert "significance" not in evaluation.to_dict()
     json.dumps(plain, allow_nan=False)
 
 
 def test_the_first_of_the_reported_metrics_is_tested(evaluation):
     data = load("sample:multiple-answer")
-    chosen = evaluate(data, ["all-positive", "longest"], threshold=10.0, metrics=["em0", "f1_m"])
-    assert with_significance(chosen, "all-positive", 300).significance.metric == "em0"
-    made = with_significance(chosen, "all-positive", 300, metric="f1_m")
-    assert made.measure("f1_m")[1].test.p_value is not None
-    assert p_values(made) == [None, None]
+    evaluated = evaluate(data, ["all-positive", "longest"], threshold=10.0, metrics=["em0", "f1_m"])
+    assert with_significance(evaluated, "all-positive", 300).significance.metric == "em0"
+    tested = with_significance(evaluated, "all-positive", 300, metric="f1_m")
+    assert tested.measure("f1_m")[1].test.p_value is not None
+    assert p_values(tested) == [None, None]
     with raises(UsageError, field="metric", found="f1"):
-        with_significance(chosen, "all-positive", 300, metric="f1")
+        with_significance(evaluated, "all-positive", 300, metric="f1")
     with raises(UsageError, field="metric", found="accuracy"):
         evaluate(data, ["longest"], metrics=["accuracy"])
 
@@ -77,9 +77,10 @@ def test_a_baseline_is_one_row_among_others(evaluation):
     longest = parse_solver("longest")
     data = load("sample:single-choice")
     with raises(UsageError, field="baseline", found="twin") as refused:
-        made = evaluate(data, [longest, longest])
+        evaluated = evaluate(data, [longest, longest])
         with_significance(
-            replace(made, rows=tuple(replace(row, label="twin") for row in made.rows)), "twin"
+            replace(evaluated, rows=tuple(replace(row, label="twin") for row in evaluated.rows)),
+            "twin",
         )
     assert "2 rows" in str(refused.value)
     with raises(UsageError, field="baseline", found="longest") as refused:

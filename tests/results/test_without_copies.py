@@ -40,9 +40,9 @@ LEARNERS = {"surface-lr", "majority"}
 
 @pytest.fixture(scope="module")
 def evaluation():
-    made = evaluate(DATA, SYSTEMS, train=TRAIN, intervals=200, baseline="sw+d")
-    assert {row.name for row in made.rows if row.copied is not None} == LEARNERS
-    return made
+    evaluated = evaluate(DATA, SYSTEMS, train=TRAIN, intervals=200, baseline="sw+d")
+    assert {row.name for row in evaluated.rows if row.copied is not None} == LEARNERS
+    return evaluated
 
 
 def by_name(evaluation):
@@ -50,13 +50,15 @@ def by_name(evaluation):
 
 
 def p_values(evaluation, group=None):
-    return {of.row.name: of.test.p_value for of in evaluation.measure(group=group)}
+    return {
+        measured.row.name: measured.test.p_value for measured in evaluation.measure(group=group)
+    }
 
 
 def bold(table, key):
     (j,) = (j for j, column in enumerate(table.columns) if column.key == key)
     cells = (cells for block in table.row_groups for cells in block.rows)
-    return {of[0].value for of in cells if of[j].bold}
+    return {row_cells[0].value for row_cells in cells if row_cells[j].bold}
 
 
 def save(evaluations, folder, change=lambda row: None):
@@ -87,20 +89,20 @@ def test_learners_are_tested_there_only(evaluation):
     groups, base = passage_groups(DATA), rows["sw+d"].statistics["accuracy"]
 
     def wanted(names, mask):
-        found = [
+        systems = [
             permutation_test(
-                METRICS["accuracy"], rows[name].statistics["accuracy"][mask], base[mask], of
+                METRICS["accuracy"], rows[name].statistics["accuracy"][mask], base[mask], copies
             ).p
-            for of in [np.unique(groups[mask], return_inverse=True)[1]]
+            for copies in [np.unique(groups[mask], return_inverse=True)[1]]
             for name in names
         ]
-        return dict(zip(names, holm(found).tolist(), strict=True))
+        return dict(zip(names, holm(systems).tolist(), strict=True))
 
-    none = dict.fromkeys(rows)
+    untested = dict.fromkeys(rows)
     everywhere = wanted(["random", "lexical"], np.ones(len(DATA), dtype=np.bool_))
-    assert p_values(evaluation) == {**none, **everywhere}
+    assert p_values(evaluation) == {**untested, **everywhere}
     there = wanted([name for name in rows if name != "sw+d"], LEFT)
-    assert p_values(evaluation, GROUP) == {**none, **there}
+    assert p_values(evaluation, GROUP) == {**untested, **there}
 
 
 def test_a_baseline_that_learned_from_questions_tests_nothing_on_all_of_them(evaluation):
@@ -108,7 +110,9 @@ def test_a_baseline_that_learned_from_questions_tests_nothing_on_all_of_them(eva
     assert set(p_values(tested).values()) == {None}
     assert [name for name, p in p_values(tested, GROUP).items() if p is None] == ["majority"]
     letters = with_significance(evaluation, ["majority", "sw+d"])
-    assert not any(of.test.beats for of in letters.measure() if of.row.name in LEARNERS)
+    assert not any(
+        measured.test.beats for measured in letters.measure() if measured.row.name in LEARNERS
+    )
 
 
 def test_the_best_of_all_questions_is_one_that_did_not_learn_from_them(evaluation):
@@ -132,43 +136,43 @@ def test_the_best_of_all_questions_is_one_that_did_not_learn_from_them(evaluatio
 
 def test_groups_of_the_data_leave_out_who_learned_from_some_of_them():
     train = replace(DATA[:4], name="train")  # of the first passage
-    made = evaluate(DATA, SYSTEMS, train=train, by="verbatim", baseline="sw+d")
-    assert list(made.results.shown_groups) == [GROUP, "yes", "no"]
+    evaluated = evaluate(DATA, SYSTEMS, train=train, by="verbatim", baseline="sw+d")
+    assert list(evaluated.results.shown_groups) == [GROUP, "yes", "no"]
     for group in (None, GROUP, "yes", "no"):
-        assert made.results.mask(group)[:4].any() == (group != GROUP)
+        assert evaluated.results.mask(group)[:4].any() == (group != GROUP)
         left_out = {"sw+d"} if group == GROUP else {"sw+d", *LEARNERS}
-        assert {name for name, p in p_values(made, group).items() if p is None} == left_out
-    header = render(evaluation_table(made), "csv").splitlines()[0]
+        assert {name for name, p in p_values(evaluated, group).items() if p is None} == left_out
+    header = render(evaluation_table(evaluated), "csv").splitlines()[0]
     assert f"accuracy,accuracy[{GROUP}],accuracy[verbatim=yes]" in header
     assert f"accuracy[{GROUP}]_p" in header
 
 
 def test_without_copies_nothing_changes():
-    made = evaluate(DATA, ["sw+d", "majority"], cv=3, intervals=50, baseline="sw+d")
-    assert made.results.shown_groups == {}
-    text = json.dumps(made.to_dict()) + str(made)
+    evaluated = evaluate(DATA, ["sw+d", "majority"], cv=3, intervals=50, baseline="sw+d")
+    assert evaluated.results.shown_groups == {}
+    text = json.dumps(evaluated.to_dict()) + str(evaluated)
     assert "copie" not in text
-    assert all("groups" not in row for row in made.to_dict()["rows"])
+    assert all("groups" not in row for row in evaluated.to_dict()["rows"])
 
 
 def test_if_no_question_is_left_nothing_is_ranked_or_tested():
-    made = evaluate(DATA, ["sw+d", "majority", "random"], train=replace(DATA, name="train"))
-    made = with_significance(with_intervals(made, 50), "sw+d")
-    assert made.results.shown_groups == {}
-    assert p_values(made)["majority"] is None
-    assert p_values(made)["random"] is not None
-    table = evaluation_table(made)
+    evaluated = evaluate(DATA, ["sw+d", "majority", "random"], train=replace(DATA, name="train"))
+    evaluated = with_significance(with_intervals(evaluated, 50), "sw+d")
+    assert evaluated.results.shown_groups == {}
+    assert p_values(evaluated)["majority"] is None
+    assert p_values(evaluated)["random"] is not None
+    table = evaluation_table(evaluated)
     assert bold(table, "accuracy") == set()
     assert any("no question is left" in note for note in table.notes)
-    json.dumps(made.to_dict(), allow_nan=False)
+    json.dumps(evaluated.to_dict(), allow_nan=False)
 
 
 def test_a_record_keeps_the_questions(evaluation, tmp_path):
     path = save([evaluation], tmp_path)
     (results,) = read_results(path)
-    for row, kept in zip(evaluation.rows, results.systems, strict=True):
-        assert (row.copied is None) == (kept.copied is None)
-        assert row.copied is None or np.array_equal(row.copied, kept.copied)
+    for row, system in zip(evaluation.rows, results.systems, strict=True):
+        assert (row.copied is None) == (system.copied is None)
+        assert row.copied is None or np.array_equal(row.copied, system.copied)
     assert np.array_equal(results.shown_groups[GROUP], LEFT)
 
 
@@ -193,8 +197,8 @@ def test_a_changed_record_is_refused(evaluation, tmp_path, change, field):
 
 
 def test_records_of_earlier_versions_have_no_copies(tmp_path):
-    made = evaluate(DATA, ["sw+d", "majority"], cv=3)
-    (results,) = read_results(save([made], tmp_path))
+    evaluated = evaluate(DATA, ["sw+d", "majority"], cv=3)
+    (results,) = read_results(save([evaluated], tmp_path))
     assert all(row.copied is None for row in results.systems)
     assert results.shown_groups == {}
 
@@ -213,11 +217,11 @@ def test_a_record_is_reproduced(evaluation, tmp_path):
         for q in TRAIN
     )
     (tmp_path / "train.jsonl").write_text("\n".join(rows), encoding="utf-8")
-    made = evaluate(
+    evaluated = evaluate(
         DATA, SYSTEMS, train=load(tmp_path / "train.jsonl"), intervals=100, baseline="sw+d"
     )
-    again = rerun(restore_record(save([made], tmp_path)))
-    assert again.same
+    reproduced = rerun(restore_record(save([evaluated], tmp_path)))
+    assert reproduced.same
 
 
 def test_the_table_of_a_paper_has_the_column(evaluation):
@@ -230,7 +234,10 @@ def test_the_table_of_a_paper_has_the_column(evaluation):
     assert sum("only the questions that no system" in note for note in as_table(table).notes) == 1
     assert f"& all & {GROUP}" in table_latex(table)
     records = list(csv.DictReader(io.StringIO(table_csv(table))))
-    assert {(of["group"], of["questions"]) for of in records} == {("", "24"), (GROUP, "12")}
+    assert {(record["group"], record["questions"]) for record in records} == {
+        ("", "24"),
+        (GROUP, "12"),
+    }
     text, _ = methods_text(table, "table")
     assert "majority learned from 12 of the 24 questions of" in text
     assert "12 questions of sample:single-choice are without copies" in text
@@ -247,11 +254,11 @@ def test_records_of_several_runs_leave_out_what_any_system_learned_from(tmp_path
     for i, name in enumerate(["majority", "surface-lr"]):
         (tmp_path / name).mkdir()
         train = replace(DATA[6 * i : 6 * i + 10], name=f"train{i}")
-        made = evaluate(DATA, [name, "sw+d"], train=train)
-        parts += [(name, of) for of in read_results(save([made], tmp_path / name))]
-    counts = [len(DATA) - of.shown_groups[GROUP].sum() for _, of in parts]
-    _, left = make_paper_table(parts).columns
-    assert left.questions == min(len(DATA) - n for n in counts) - 4
+        evaluated = evaluate(DATA, [name, "sw+d"], train=train)
+        parts += [(name, results) for results in read_results(save([evaluated], tmp_path / name))]
+    counts = [len(DATA) - results.shown_groups[GROUP].sum() for _, results in parts]
+    _, clean_column = make_paper_table(parts).columns
+    assert clean_column.questions == min(len(DATA) - n for n in counts) - 4
 
 
 def test_a_comparison_tests_no_pair_of_a_system_that_learned_from_questions(evaluation):
@@ -259,12 +266,14 @@ def test_a_comparison_tests_no_pair_of_a_system_that_learned_from_questions(eval
     for pair in compare(results, n=200).pairs:
         is_tested = LEARNERS.isdisjoint({pair.first, pair.second})
         assert (pair.p is not None) == is_tested == (pair.p_holm is not None)
-    left = compare(results.part(LEFT, GROUP), n=200)
-    assert all(pair.p is not None for pair in left.pairs)
+    clean_comparison = compare(results.part(LEFT, GROUP), n=200)
+    assert all(pair.p is not None for pair in clean_comparison.pairs)
     rows = by_name(evaluation)
-    for pair in left.pairs:
-        one, other = (rows[name].statistics["accuracy"][LEFT] for name in (pair.first, pair.second))
-        assert pair.difference == pytest.approx(one.mean() - other.mean())
+    for pair in clean_comparison.pairs:
+        first, second = (
+            rows[name].statistics["accuracy"][LEFT] for name in (pair.first, pair.second)
+        )
+        assert pair.difference == pytest.approx(first.mean() - second.mean())
     json.dumps(compare(results, n=200).to_dict(), allow_nan=False)
 
 
@@ -272,6 +281,6 @@ def test_a_part_and_runs_of_a_system_keep_their_questions(evaluation):
     row = by_name(evaluation)["majority"]
     assert row.part(~LEFT).copied.all()
     assert row.part(LEFT).copied is None
-    other = replace(row, copied=np.arange(len(DATA)) == 20)
-    joined = Row.join("both", [row, other, replace(row, copied=None)])
+    second_run = replace(row, copied=np.arange(len(DATA)) == 20)
+    joined = Row.join("both", [row, second_run, replace(row, copied=None)])
     assert np.flatnonzero(joined.copied).tolist() == [*range(12), 20]
