@@ -19,12 +19,14 @@ from tests.errors import raises
 
 def requests_of(dataset: Dataset, task: str = "made", prompt: str = "prompt") -> list[Request]:
     """Return a request for each option."""
-    found = []
+    requests = []
     for number, question in enumerate(dataset):
         texts = [candidate.text for candidate in question.candidates]
         doc = {"passage": question.passage.text, "question": question.text, "options": texts}
-        found += [Request(task, number, i, doc, prompt, f" {text}") for i, text in enumerate(texts)]
-    return found
+        requests += [
+            Request(task, number, i, doc, prompt, f" {text}") for i, text in enumerate(texts)
+        ]
+    return requests
 
 
 def accuracy(dataset: Dataset, values: list[float]) -> float:
@@ -62,46 +64,52 @@ def test_the_first_best_continuation_is_the_answer_of_ties_first(spec):
 
 
 def test_the_best_is_0_so_that_dividing_by_lengths_changes_nothing():
-    asked = requests_of(CHOICES)
-    values = np.array(Answerer("sw+d").answer(asked))
+    requests = requests_of(CHOICES)
+    values = np.array(Answerer("sw+d").answer(requests))
     for number in range(len(CHOICES)):
-        own = values[[i for i, request in enumerate(asked) if request.document_id == number]]
-        assert own.max() == 0.0
-        assert (own[own < 0] < -1e-6).all()
+        document_values = values[
+            [i for i, request in enumerate(requests) if request.document_id == number]
+        ]
+        assert document_values.max() == 0.0
+        assert (document_values[document_values < 0] < -1e-6).all()
 
 
 def test_requests_may_come_in_any_order_with_repeats_and_of_several_tasks():
-    asked = [*requests_of(CHOICES), *requests_of(CHOICES[:9], task="other")]
-    expected = Answerer("sw+d").answer(asked)
-    order = np.random.default_rng(1).permutation([*range(len(asked)), *range(len(asked))])
-    values = Answerer("sw+d").answer([asked[i] for i in order])
+    requests = [*requests_of(CHOICES), *requests_of(CHOICES[:9], task="other")]
+    expected = Answerer("sw+d").answer(requests)
+    order = np.random.default_rng(1).permutation([*range(len(requests)), *range(len(requests))])
+    values = Answerer("sw+d").answer([requests[i] for i in order])
     assert values == [expected[i] for i in order]
 
 
 def test_parameters_may_be_numbers_and_lists():
-    asked = requests_of(CHOICES)
-    assert Answerer("sliding-window", window=3).answer(asked) == Answerer(
+    requests = requests_of(CHOICES)
+    assert Answerer("sliding-window", window=3).answer(requests) == Answerer(
         "sliding-window,window=3"
-    ).answer(asked)
-    combined = Answerer("combination", solvers="[sw; longest]", weights=[1, 0.5]).answer(asked)
-    assert combined == Answerer("combination,solvers=[sw; longest],weights=[1; 0.5]").answer(asked)
+    ).answer(requests)
+    combined = Answerer("combination", solvers="[sw; longest]", weights=[1, 0.5]).answer(requests)
+    assert combined == Answerer("combination,solvers=[sw; longest],weights=[1; 0.5]").answer(
+        requests
+    )
 
 
 def test_options_only_hides_passage_and_question():
-    asked = requests_of(CHOICES)
+    requests = requests_of(CHOICES)
     with raises(DataError, problem="no question has a passage, so there is no text to read"):
-        Answerer("sliding-window", inputs="options").answer(asked)
-    assert Answerer("longest", inputs="options").answer(asked) == Answerer("longest").answer(asked)
+        Answerer("sliding-window", inputs="options").answer(requests)
+    assert Answerer("longest", inputs="options").answer(requests) == Answerer("longest").answer(
+        requests
+    )
 
 
 def test_a_learned_solver_comes_with_its_file(tmp_path):
     train = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=30, seed=5)
     path = str(tmp_path / "lr.solver")
     save_solver(parse_solver("surface-lr").fit(train), path)
-    asked = requests_of(CHOICES)
-    values = Answerer(path=path).answer(asked)
+    requests = requests_of(CHOICES)
+    values = Answerer(path=path).answer(requests)
     assert accuracy(CHOICES, values) == ours(CHOICES, f"saved,path={path}")
-    assert Answerer("surface-lr", path=path).answer(asked) == values
+    assert Answerer("surface-lr", path=path).answer(requests) == values
     with raises(UsageError, field="solver", found="feature-ranker", expected="surface-lr"):
         Answerer("feature-ranker", path=path)
     with raises(UsageError, field="path", found="C=2"):
@@ -114,7 +122,7 @@ def test_a_learned_solver_comes_with_its_file(tmp_path):
 
 def label_requests(dataset: Dataset, labels: tuple[str, str]) -> list[Request]:
     """Return two requests for each option: one for each label."""
-    found: list[Request] = []
+    requests: list[Request] = []
     for number, question in enumerate(dataset):
         for option, candidate in enumerate(question.candidates):
             doc = {
@@ -124,11 +132,11 @@ def label_requests(dataset: Dataset, labels: tuple[str, str]) -> list[Request]:
                 "label": int(option in (question.gold or ())),
                 "idx": {"paragraph": 0, "question": number, "answer": option},
             }
-            found += [
-                Request("made", len(found) // 2, i, doc, "prompt", label)
+            requests += [
+                Request("made", len(requests) // 2, i, doc, "prompt", label)
                 for i, label in enumerate(labels)
             ]
-    return found
+    return requests
 
 
 @pytest.mark.parametrize(
@@ -137,25 +145,25 @@ def label_requests(dataset: Dataset, labels: tuple[str, str]) -> list[Request]:
 def test_options_with_labels_are_selected_by_the_threshold(labels, right):
     dataset = synthetic_dataset(Task.MULTIPLE_ANSWER, n_passages=12, seed=4)
     values = Answerer("sliding-window", threshold=2.5).answer(label_requests(dataset, labels))
-    said = np.array(values).reshape(-1, 2).argmax(axis=1) == right
+    best_labels = np.array(values).reshape(-1, 2).argmax(axis=1) == right
     scores = parse_solver("sliding-window").score_candidates(dataset).values
-    assert said.tolist() == (scores > 2.5).tolist()
-    assert 0 < said.sum() < len(said)
+    assert best_labels.tolist() == (scores > 2.5).tolist()
+    assert 0 < best_labels.sum() < len(best_labels)
 
 
 def test_gold_of_labels_is_not_read():
     dataset = synthetic_dataset(Task.MULTIPLE_ANSWER, n_passages=12, seed=4)
-    asked = label_requests(dataset, (" no", " yes"))
-    other = [
+    requests = label_requests(dataset, (" no", " yes"))
+    relabelled = [
         Request(
             r.task, r.document_id, r.index, {**r.document, "label": 0}, r.prompt, r.continuation
         )
-        for r in asked
+        for r in requests
     ]
     answerer = Answerer("ir:passage", threshold=0.3)
-    assert answerer.answer(asked) == answerer.answer(other)
+    assert answerer.answer(requests) == answerer.answer(relabelled)
     with raises(UsageError, field="threshold", found="none"):
-        Answerer("sw+d").answer(asked)
+        Answerer("sw+d").answer(requests)
 
 
 def test_the_prompt_is_not_read_where_the_document_is_known():
@@ -176,20 +184,21 @@ def test_the_question_of_an_unknown_document_is_the_end_of_the_prompt(tmp_path):
             [Request("made", 0, i, doc, prompt, t) for i, t in enumerate(texts)]
         )
 
-    asked = CHOICES[0].text
-    expected = answers({"passage": "", "question": asked}, "other")
-    assert answers({"riddle": 1}, f"Example?\nAnswer: garden\n\n{asked}") == expected
+    question_text = CHOICES[0].text
+    expected = answers({"passage": "", "question": question_text}, "other")
+    assert answers({"riddle": 1}, f"Example?\nAnswer: garden\n\n{question_text}") == expected
     assert answers({"riddle": 1}, "other") != expected
 
 
 def test_mutual_information_subtracts_nothing():
-    asked = requests_of(CHOICES)
+    requests = requests_of(CHOICES)
     blank = [
-        Request(r.task, r.document_id, r.index + 10, r.document, "", r.continuation) for r in asked
+        Request(r.task, r.document_id, r.index + 10, r.document, "", r.continuation)
+        for r in requests
     ]
-    values = Answerer("sw+d").answer([*asked, *blank])
-    assert values[: len(asked)] == Answerer("sw+d").answer(asked)
-    assert set(values[len(asked) :]) == {0.0}
+    values = Answerer("sw+d").answer([*requests, *blank])
+    assert values[: len(requests)] == Answerer("sw+d").answer(requests)
+    assert set(values[len(requests) :]) == {0.0}
 
 
 @pytest.mark.parametrize(
@@ -211,10 +220,10 @@ def test_bad_arguments_are_refused_at_once(arguments: dict[str, Any], facts: dic
 
 
 def test_one_continuation_and_missing_options_are_refused():
-    asked = requests_of(CHOICES)
+    requests = requests_of(CHOICES)
     with raises(DataError, source="task made", where="document 0", found="one continuation"):
-        Answerer("sw+d").answer(asked[:1])
+        Answerer("sw+d").answer(requests[:1])
     with raises(
         DataError, source="task made", where="document 0", expected="the requests of all options"
     ):
-        Answerer("sw+d").answer([r for r in asked if (r.document_id, r.index) != (0, 1)])
+        Answerer("sw+d").answer([r for r in requests if (r.document_id, r.index) != (0, 1)])

@@ -31,13 +31,13 @@ def settings() -> dict[str, dict[str, Any]]:
     from lm_eval.tasks._yaml_loader import load_yaml
 
     names = {task.task for task in TASKS}
-    found = {}
+    task_settings = {}
     for path in sorted(Path(lm_eval.__file__).parent.rglob("tasks/**/*.yaml")):
         text = path.read_text(encoding="utf-8")
         name = re.search(r"^task: *[\"']?([\w-]+)", text, re.MULTILINE)
         if name and name[1] in names:
-            found[name[1]] = load_yaml(path, resolve_func=False)
-    return found
+            task_settings[name[1]] = load_yaml(path, resolve_func=False)
+    return task_settings
 
 
 def facts(config: dict[str, Any], task: EvaluatorTask) -> tuple[Any, ...]:

@@ -145,8 +145,8 @@ def run(
         task_manager=TaskManager(include_path=str(tasks), include_defaults=False),
         bootstrap_iters=0,
     )
-    found: dict[str, Any] = results["results"]
-    return found
+    figures: dict[str, Any] = results["results"]
+    return figures
 
 
 def answers_of(dataset: Dataset) -> Sequence[Prediction]:
@@ -175,10 +175,10 @@ def ours(dataset: Dataset, spec: str) -> float:
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_its_accuracy_is_that_of_ties_first(tasks, arguments, spec):
-    found = run(tasks, ["lists", "texts", "repeated"], **arguments)
+    figures = run(tasks, ["lists", "texts", "repeated"], **arguments)
     for name in ("lists", "texts", "repeated"):
-        assert found[name]["acc,none"] == ours(CHOICES, spec)
-        assert found[name]["acc_norm,none"] == found[name]["acc,none"]
+        assert figures[name]["acc,none"] == ours(CHOICES, spec)
+        assert figures[name]["acc_norm,none"] == figures[name]["acc,none"]
 
 
 def test_a_learned_solver_comes_with_its_file(tasks, tmp_path):
@@ -192,29 +192,29 @@ def test_a_learned_solver_comes_with_its_file(tasks, tmp_path):
 
 
 def test_yes_and_no_are_options_of_one_task_and_letters_of_another(tasks):
-    found = run(tasks, ["boolean", "letters"], solver="longest")
-    assert found["boolean"]["acc,none"] == sum(i % 2 for i in range(len(CHOICES))) / len(CHOICES)
+    figures = run(tasks, ["boolean", "letters"], solver="longest")
+    assert figures["boolean"]["acc,none"] == sum(i % 2 for i in range(len(CHOICES))) / len(CHOICES)
     lengths = [
         [len(candidate.text) for candidate in question.candidates[:2]] for question in CHOICES
     ]
     right = [int(one < two) == i % 2 for i, (one, two) in enumerate(lengths)]
-    assert found["letters"]["acc,none"] == sum(right) / len(right)
+    assert figures["letters"]["acc,none"] == sum(right) / len(right)
 
 
 def test_options_in_rows_of_their_own_are_selected_together(tasks):
-    found = run(tasks, ["labels", "reversed"], solver="sliding-window", threshold=2.5)
+    figures = run(tasks, ["labels", "reversed"], solver="sliding-window", threshold=2.5)
     metric = SELECTION_METRICS["accuracy"]
     predictions = answers_of(SELECTIONS)
     expected = metric.aggregate(metric.statistics(SELECTIONS, predictions))
-    assert found["labels"]["acc,none"] == pytest.approx(expected, abs=1e-12)
-    assert found["reversed"]["acc,none"] == pytest.approx(1 - expected, abs=1e-12)
+    assert figures["labels"]["acc,none"] == pytest.approx(expected, abs=1e-12)
+    assert figures["reversed"]["acc,none"] == pytest.approx(1 - expected, abs=1e-12)
 
 
 def test_options_only_are_those_of_the_perturbed_data(tasks):
     hidden = perturb_dataset(CHOICES, "options-only")
     for solver in ("longest", "shortest"):
-        found = run(tasks, ["lists"], solver=solver, inputs="options")
-        assert found["lists"]["acc,none"] == ours(hidden, solver)
+        figures = run(tasks, ["lists"], solver=solver, inputs="options")
+        assert figures["lists"]["acc,none"] == ours(hidden, solver)
 
 
 def test_examples_in_the_prompt_change_nothing(tasks):
@@ -317,5 +317,5 @@ def test_what_perturb_writes_runs_with_any_model(dataset, model, arguments, tmp_
 def test_releases_that_load_plug_ins_find_the_model():
     from classic_rc.harness.model import ClassicRC
 
-    (found,) = entry_points(group="lm_eval.models", name="classic-rc")
-    assert found.load() is ClassicRC
+    (entry_point,) = entry_points(group="lm_eval.models", name="classic-rc")
+    assert entry_point.load() is ClassicRC

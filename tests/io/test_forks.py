@@ -57,7 +57,8 @@ def test_each_item_has_a_process_and_results_are_in_order():
     assert results[0][0] == os.getpid()
     assert len({process for process, _ in results}) == 3
     assert all(
-        np.array_equal(found, 2 * array) for (_, found), array in zip(results, arrays, strict=True)
+        np.array_equal(doubled, 2 * array)
+        for (_, doubled), array in zip(results, arrays, strict=True)
     )
 
 

@@ -36,18 +36,20 @@ def test_several_blocks_equal_one(task):
     dataset = interleaved(task)
     spans = {"spans": SPANS} if task.has_spans else {}
     solvers = [parse_solver(name) for name in DEFAULT_SOLVERS[task]]
-    whole = evaluate(dataset, solvers, **spans)
+    unblocked = evaluate(dataset, solvers, **spans)
     with small_blocks(100):
         assert len(list(blocks.iter_blocks(spanned(task) if spans else dataset, in_parts=True))) > 2
         parts = evaluate(dataset, solvers, **spans)
         answered = predict(dataset, solvers[-1], **spans)
-    for one, other in zip(whole.rows, parts.rows, strict=True):
-        assert one.signature == other.signature
-        assert one.outcomes.answers == other.outcomes.answers
+    for expected_row, blocked in zip(unblocked.rows, parts.rows, strict=True):
+        assert expected_row.signature == blocked.signature
+        assert expected_row.outcomes.answers == blocked.outcomes.answers
         for name in ("n_tied", "n_selected", "n_candidates", "evidence"):
-            assert np.array_equal(getattr(one.outcomes, name), getattr(other.outcomes, name)), name
-        for name, statistics in one.outcomes.statistics.items():
-            assert np.array_equal(statistics, other.outcomes.statistics[name])
+            assert np.array_equal(
+                getattr(expected_row.outcomes, name), getattr(blocked.outcomes, name)
+            ), name
+        for name, statistics in expected_row.outcomes.statistics.items():
+            assert np.array_equal(statistics, blocked.outcomes.statistics[name])
     expected = predict(dataset, solvers[-1], **spans)
     assert expected.predictions == answered.predictions
     assert spans or np.array_equal(expected.scores.values, answered.scores.values)
@@ -61,11 +63,14 @@ def test_what_needs_other_questions_sees_them_all(spec):
     blocks.
     """
     dataset = interleaved(Task.MULTIPLE_ANSWER)
-    (whole,) = evaluate(dataset, [spec], cv=3).rows
+    (unblocked,) = evaluate(dataset, [spec], cv=3).rows
     with small_blocks(100):
         (parts,) = evaluate(dataset, [spec], cv=3).rows
-    assert (whole.signature, whole.outcomes.answers) == (parts.signature, parts.outcomes.answers)
-    assert (whole.threshold, whole.option_orders) == (parts.threshold, parts.option_orders)
+    assert (unblocked.signature, unblocked.outcomes.answers) == (
+        parts.signature,
+        parts.outcomes.answers,
+    )
+    assert (unblocked.threshold, unblocked.option_orders) == (parts.threshold, parts.option_orders)
 
 
 def test_systems_that_share_an_encoding_are_scored_together_and_the_others_alone():
@@ -98,16 +103,16 @@ def test_blocks_cover_every_question_once_and_keep_passages_whole():
 
 
 def test_spans_of_a_passage_are_made_once_for_all_its_questions():
-    made = []
+    span_calls = []
 
     def generator(passage):
-        made.append(passage.id)
+        span_calls.append(passage.id)
         return SPANS(passage)
 
     dataset = synthetic_dataset(Task.SPAN, n_passages=5).with_candidates(generator, "counted")
     with small_blocks(1):
         evaluate(dataset, [parse_solver("sw+d"), parse_solver("random")])
-    assert sorted(made) == sorted(p.id for p in dataset.passages)
+    assert sorted(span_calls) == sorted(p.id for p in dataset.passages)
 
 
 @pytest.mark.parametrize("in_parts", [False, True])

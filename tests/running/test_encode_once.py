@@ -18,8 +18,8 @@ from classic_rc.text.encode import SharedQuestions, encode
 
 
 def test_encodings_that_no_later_solver_needs_are_freed():
-    cache, made = EncodingCache(), synthetic_dataset(Task.SINGLE_CHOICE, n_passages=4)
-    shared = cache.of(made)
+    cache, dataset = EncodingCache(), synthetic_dataset(Task.SINGLE_CHOICE, n_passages=4)
+    shared = cache.of(dataset)
     names = ("word", "treebank", "char")
     encodings = {name: weakref.ref(encode(shared, name).arrays.passage_tokens) for name in names}
     combined = parse_solver("combination,solvers=[sw+d,analyzer=treebank; length],weights=[1; 1]")
@@ -49,7 +49,9 @@ def test_encodings_of_a_part_are_freed_before_the_next_one():
 
 def test_solvers_learn_from_the_same_objects_of_a_fold():
     shared = SharedQuestions(synthetic_dataset(Task.SINGLE_CHOICE, n_passages=6))
-    one, same, other = (shared.take(np.array(index)) for index in ([0, 2, 3], [0, 2, 3], [0, 2]))
-    assert one.questions is same.questions
-    assert [q.id for q in one] == [shared[i].id for i in (0, 2, 3)]
-    assert [q.id for q in other] == [shared[i].id for i in (0, 2)]
+    fold, same_fold, other_fold = (
+        shared.take(np.array(index)) for index in ([0, 2, 3], [0, 2, 3], [0, 2])
+    )
+    assert fold.questions is same_fold.questions
+    assert [q.id for q in fold] == [shared[i].id for i in (0, 2, 3)]
+    assert [q.id for q in other_fold] == [shared[i].id for i in (0, 2)]

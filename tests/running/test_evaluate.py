@@ -65,20 +65,20 @@ def test_single_choice(dataset, says, ties, accuracy):
 
 
 def test_random_ties_are_one_of_the_tied_by_question_and_seed(dataset, says):
-    made = dataset(Task.SINGLE_CHOICE, SINGLE)
+    questions = dataset(Task.SINGLE_CHOICE, SINGLE)
     seen = {
-        evaluate(made, [says], ties="random", seed=seed).rows[0].outcomes.answers[3][0]
+        evaluate(questions, [says], ties="random", seed=seed).rows[0].outcomes.answers[3][0]
         for seed in range(30)
     }
     assert seen == {1, 2, 3}
-    (row,) = evaluate(made, [says], ties="random", seed=4).rows
-    (part,) = evaluate(made[3:], [says], ties="random", seed=4).rows
-    assert row.outcomes.answers[3] == part.outcomes.answers[0]
+    (row,) = evaluate(questions, [says], ties="random", seed=4).rows
+    (row_of_rest,) = evaluate(questions[3:], [says], ties="random", seed=4).rows
+    assert row.outcomes.answers[3] == row_of_rest.outcomes.answers[0]
     assert (row.ties, row.seed) == ("random", 4)
 
 
 def test_multiple_answer(dataset, says):
-    made = dataset(
+    questions = dataset(
         Task.MULTIPLE_ANSWER,
         [
             ("A.", ["1", "5", "6"], frozenset({0, 1})),
@@ -86,14 +86,14 @@ def test_multiple_answer(dataset, says):
             ("B.", ["9"], frozenset({0})),
         ],
     )
-    row, everything = evaluate(made, [says, AllPositive()], threshold=4.5).rows
+    row, everything = evaluate(questions, [says, AllPositive()], threshold=4.5).rows
     # Selected: 5, 6 (one of two right, one of two found); 6 (none right, none to find); 9 (right).
     precision, recall = (1 / 2 + 0 + 1) / 3, (1 / 2 + 1 + 1) / 3
     f1_a = 2 * (2 / 4) * (2 / 3) / (2 / 4 + 2 / 3)
-    found = row.metrics()
-    assert found["f1_m"] == pytest.approx(2 * precision * recall / (precision + recall))
-    assert found["f1_a"] == pytest.approx(f1_a)
-    assert (found["em0"], found["em1"]) == (pytest.approx(1 / 3), pytest.approx(2 / 3))
+    metrics = row.metrics()
+    assert metrics["f1_m"] == pytest.approx(2 * precision * recall / (precision + recall))
+    assert metrics["f1_a"] == pytest.approx(f1_a)
+    assert (metrics["em0"], metrics["em1"]) == (pytest.approx(1 / 3), pytest.approx(2 / 3))
     assert row.selected_share == 4 / 6
     assert (row.tie_rate, row.ties, row.threshold) == (None, None, 4.5)
     assert everything.metrics()["f1_a"] == pytest.approx(2 * 0.5 / 1.5)
@@ -105,8 +105,8 @@ def test_cloze_candidates_of_one_text_are_one(dataset):
         ("Ann saw Bob. Ann left. Bob too.", ["Ann", "Bob", "Ann"], ("Bob",)),
         ("Bob saw Bob.", ["Bob"], ("the bob!",)),
     ]
-    made = dataset(Task.CLOZE, rows)
-    counts, draws = evaluate(made, [MaximumFrequency(), Random()]).rows
+    questions = dataset(Task.CLOZE, rows)
+    counts, draws = evaluate(questions, [MaximumFrequency(), Random()]).rows
     assert counts.metrics() == {"em": 0.75, "f1": 0.75}
     assert counts.outcomes.n_tied.tolist() == [2, 1]
     assert draws.metrics() == {
@@ -118,16 +118,18 @@ def test_cloze_candidates_of_one_text_are_one(dataset):
 
 
 def test_a_question_without_candidates_counts_as_wrong(dataset, says):
-    for task, none, one in (
+    for task, no_gold, first_is_gold in (
         (Task.SINGLE_CHOICE, frozenset(), frozenset({0})),
         (Task.CLOZE, ("x",), ("1",)),
     ):
-        made = dataset(task, [("A.", [], none), ("A.", ["1"], one)])
-        for row in evaluate(made, [says, Random(), LongestCandidate()]).rows:
+        questions = dataset(task, [("A.", [], no_gold), ("A.", ["1"], first_is_gold)])
+        for row in evaluate(questions, [says, Random(), LongestCandidate()]).rows:
             assert set(row.metrics().values()) == {0.5}, row.name
             assert row.outcomes.answers[0] is None
-    made = dataset(Task.MULTIPLE_ANSWER, [("A.", [], frozenset()), ("B.", ["1"], frozenset({0}))])
-    for row in evaluate(made, [says, Random(), AllPositive()], threshold=0).rows:
+    questions = dataset(
+        Task.MULTIPLE_ANSWER, [("A.", [], frozenset()), ("B.", ["1"], frozenset({0}))]
+    )
+    for row in evaluate(questions, [says, Random(), AllPositive()], threshold=0).rows:
         assert not any(math.isnan(value) for value in row.metrics().values())
 
 
@@ -137,15 +139,15 @@ def test_nothing_but_questions_without_candidates_is_still_measured(dataset, say
         (Task.MULTIPLE_ANSWER, frozenset()),
         (Task.CLOZE, ("x",)),
     ):
-        made = dataset(task, [("A.", [], gold), ("B.", [], gold)])
-        evaluation = evaluate(made, [says, Random(), SlidingWindow()])
+        questions = dataset(task, [("A.", [], gold), ("B.", [], gold)])
+        evaluation = evaluate(questions, [says, Random(), SlidingWindow()])
         json.dumps(evaluation.to_dict(), allow_nan=False)
         assert all(row.selected_share is None for row in evaluation.rows)
 
 
 def test_metrics_of_a_group_are_those_of_its_questions(dataset, says):
-    made = dataset(Task.SINGLE_CHOICE, SINGLE, kind=["x", "y", "x", "y"])
-    evaluation = evaluate(made, [says], by="kind")
+    questions = dataset(Task.SINGLE_CHOICE, SINGLE, kind=["x", "y", "x", "y"])
+    evaluation = evaluate(questions, [says], by="kind")
     (row,) = evaluation.rows
     assert {
         value: row.metrics(mask)["accuracy"]
@@ -155,16 +157,16 @@ def test_metrics_of_a_group_are_those_of_its_questions(dataset, says):
         "y": 0.25,
     }
     for value in ("x", "y"):
-        (alone,) = evaluate(made.filter(lambda q, v=value: q.meta["kind"] == v), [says]).rows
+        (alone,) = evaluate(questions.filter(lambda q, v=value: q.meta["kind"] == v), [says]).rows
         assert alone.metrics() == row.metrics(evaluation.results.shown_groups[value])
 
 
 def test_groups_come_from_questions_before_passages_and_numbers_in_order(dataset, says):
-    made = dataset(Task.SINGLE_CHOICE, SINGLE, level=[10, 9, "b", None])
-    masks = evaluate(made, [says], by="level").results.shown_groups
+    questions = dataset(Task.SINGLE_CHOICE, SINGLE, level=[10, 9, "b", None])
+    masks = evaluate(questions, [says], by="level").results.shown_groups
     assert list(masks) == ["9", "10", "None", "b"]
     with raises(UsageError, field="key of made", found="levle", expected=re.compile("^level")):
-        evaluate(made, [says], by="levle")
+        evaluate(questions, [says], by="levle")
     with raises(
         UsageError,
         field="key of made",
@@ -182,48 +184,53 @@ def test_solvers_are_never_changed():
         LongestCandidate(unit="words"),
         Random(seed=3),
     ]
-    made = synthetic_dataset(Task.SINGLE_CHOICE)
+    questions = synthetic_dataset(Task.SINGLE_CHOICE)
     before = [repr(vars(solver)) for solver in solvers]
-    evaluate(made, solvers, train=made, tune=made, ties="random", seed=9)
+    evaluate(questions, solvers, train=questions, tune=questions, ties="random", seed=9)
     assert [repr(vars(solver)) for solver in solvers] == before
 
 
 def test_overrides_reach_only_what_they_are_for():
-    made = synthetic_dataset(Task.MULTIPLE_ANSWER)
+    questions = synthetic_dataset(Task.MULTIPLE_ANSWER)
     fixed = LongestCandidate(decision=Threshold(value=3.0))
     rows = evaluate(
-        made, [LongestCandidate(), fixed, AllPositive()], threshold=7.0, ties="first"
+        questions, [LongestCandidate(), fixed, AllPositive()], threshold=7.0, ties="first"
     ).rows
     assert [row.threshold for row in rows] == [7.0, 3.0, None]
     tuned = LongestCandidate(decision=TunedThreshold(metric="em0"))
-    rows = evaluate(made, [tuned, tuned], tune_metric="em1").rows
+    rows = evaluate(questions, [tuned, tuned], tune_metric="em1").rows
     assert all("tuned_for:em1" in row.signature for row in rows)
 
 
 def test_a_rule_for_one_answer_gives_way_where_several_may_be_right():
-    made = synthetic_dataset(Task.MULTIPLE_ANSWER)
-    named, plain = evaluate(made, [LongestCandidate(decision=Argmax()), LongestCandidate()]).rows
-    assert named.metrics() == plain.metrics()
-    assert named.tuned_on == "cv5"
-    (variant,) = evaluate(made, [parse_solver("sw+d:mctest500")]).rows
+    questions = synthetic_dataset(Task.MULTIPLE_ANSWER)
+    with_argmax, plain = evaluate(
+        questions, [LongestCandidate(decision=Argmax()), LongestCandidate()]
+    ).rows
+    assert with_argmax.metrics() == plain.metrics()
+    assert with_argmax.tuned_on == "cv5"
+    (variant,) = evaluate(questions, [parse_solver("sw+d:mctest500")]).rows
     assert (variant.variant, variant.tuned_on, variant.ties) == ("mctest500", "cv5", None)
 
 
 def test_a_threshold_gives_way_where_one_answer_is_right():
-    made = synthetic_dataset(Task.SINGLE_CHOICE)
+    questions = synthetic_dataset(Task.SINGLE_CHOICE)
     thresholds = (Threshold(value=-1e9), TunedThreshold())
-    *rows, plain = evaluate(made, [LongestCandidate(decision=d) for d in (*thresholds, None)]).rows
+    *rows, plain = evaluate(
+        questions, [LongestCandidate(decision=d) for d in (*thresholds, None)]
+    ).rows
     assert all(row.metrics() == plain.metrics() for row in rows)
     assert [row.ties for row in rows] == ["partial", "partial"]
     with raises(UsageError) as refused:
-        LongestCandidate(decision=Threshold()).predict(made)
+        LongestCandidate(decision=Threshold()).predict(questions)
     assert "threshold" in str(refused.value)
 
 
 def test_what_thresholds_are_tried_is_in_the_signature():
-    made = synthetic_dataset(Task.MULTIPLE_ANSWER)
+    questions = synthetic_dataset(Task.MULTIPLE_ANSWER)
     (exact,), (grid,) = (
-        evaluate(made, [LongestCandidate()], threshold=cuts).rows for cuts in (None, "multirc2018")
+        evaluate(questions, [LongestCandidate()], threshold=cuts).rows
+        for cuts in (None, "multirc2018")
     )
     assert "tuned_cuts" not in exact.signature
     assert "tuned_cuts:multirc2018" in grid.signature
@@ -236,11 +243,11 @@ def test_what_thresholds_are_tried_is_in_the_signature():
 
 
 def test_hidden_gold_is_one_clear_error(dataset, says):
-    made = dataset(Task.SINGLE_CHOICE, [SINGLE[0], ("A.", ["1", "2"], None)])
+    questions = dataset(Task.SINGLE_CHOICE, [SINGLE[0], ("A.", ["1", "2"], None)])
     with raises(
         DataError, source="made", problem=re.compile("1 of 2 questions .*classic-rc predict")
     ):
-        evaluate(made, [says])
+        evaluate(questions, [says])
 
 
 def test_no_question_and_no_solver(dataset, says):
@@ -251,11 +258,13 @@ def test_no_question_and_no_solver(dataset, says):
 
 
 def test_given_predictions_are_measured_as_they_are(dataset, tmp_path):
-    made = dataset(Task.SINGLE_CHOICE, SINGLE, kind=["x", "x", "y", "y"])
+    questions = dataset(Task.SINGLE_CHOICE, SINGLE, kind=["x", "x", "y", "y"])
     file = tmp_path / "theirs.jsonl"
-    lines = (json.dumps({"id": q.id, "answer": "C" if i < 2 else None}) for i, q in enumerate(made))
+    lines = (
+        json.dumps({"id": q.id, "answer": "C" if i < 2 else None}) for i, q in enumerate(questions)
+    )
     file.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    evaluation = evaluate(made, [str(file)], by="kind", read_seconds=2.0)
+    evaluation = evaluate(questions, [str(file)], by="kind", read_seconds=2.0)
     (row,) = evaluation.rows
     assert row.metrics() == {"accuracy": 0.25}
     assert (row.solver, row.no_evidence, row.tie_rate, row.seconds["read"]) == (
@@ -297,7 +306,7 @@ def _zeros(questions, more=0):
 
 
 @pytest.mark.parametrize(
-    ("make", "found", "expected"),
+    ("make", "found_text", "expected"),
     [
         (
             lambda qs: Scores.from_lists(_zeros(qs, more=1)),
@@ -330,8 +339,8 @@ def _zeros(questions, more=0):
         ),
     ],
 )
-def test_scores_of_the_wrong_shape_are_refused(make, found, expected):
-    fields = {"found": re.compile(found), "expected": re.compile(expected)}
+def test_scores_of_the_wrong_shape_are_refused(make, found_text, expected):
+    fields = {"found": re.compile(found_text), "expected": re.compile(expected)}
     with raises(
         SystemFailedError, name="Returns", place=re.compile("test_evaluate.py, line ")
     ) as failed:
@@ -349,9 +358,9 @@ def test_lists_of_scores_are_scores(kind):
         return [kind([float(len(c.text)) for c in q.candidates]) for q in questions]
 
     solver = Returns(make=lengths)
-    (own, longest) = evaluate(dataset, [solver, LongestCandidate()]).rows
-    assert own.outcomes.answers == longest.outcomes.answers
-    assert solver.score(dataset) == pytest.approx(own.metrics()["accuracy"])
+    (row_of_lists, longest) = evaluate(dataset, [solver, LongestCandidate()]).rows
+    assert row_of_lists.outcomes.answers == longest.outcomes.answers
+    assert solver.score(dataset) == pytest.approx(row_of_lists.metrics()["accuracy"])
     explained = [candidate.score for candidate in solver.explain(dataset[0]).candidates]
     assert explained == [float(len(c.text)) for c in dataset[0].candidates]
 
@@ -398,15 +407,17 @@ def test_a_wrong_type_names_the_fix(call, field, fix):
 @pytest.mark.ci
 @pytest.mark.parametrize("task", [Task.SINGLE_CHOICE, Task.MULTIPLE_ANSWER])
 def test_processes_change_no_bit(task):
-    made = synthetic_dataset(task, n_passages=2 * scoring.MIN_FORK_PASSAGES)
+    questions = synthetic_dataset(task, n_passages=2 * scoring.MIN_FORK_PASSAGES)
     solvers = [
         parse_solver(name) for name in ("sw+d", "sliding-window,inverse_counts=corpus", "random")
     ]
-    one, two = (evaluate(made, solvers, threshold=1.0, jobs=jobs).rows for jobs in (1, 2))
-    for row, other in zip(one, two, strict=True):
+    serial_rows, parallel_rows = (
+        evaluate(questions, solvers, threshold=1.0, jobs=jobs).rows for jobs in (1, 2)
+    )
+    for row, parallel_row in zip(serial_rows, parallel_rows, strict=True):
         for name, statistics in row.outcomes.statistics.items():
-            assert np.array_equal(statistics, other.outcomes.statistics[name])
-        assert row.outcomes.answers == other.outcomes.answers
+            assert np.array_equal(statistics, parallel_row.outcomes.statistics[name])
+        assert row.outcomes.answers == parallel_row.outcomes.answers
 
 
 def test_seconds_are_told_for_each_step():

@@ -37,8 +37,10 @@ def test_explanations_tell_the_scores(spec, learning):
     solver = classic_rc.parse_solver(spec)
     explainer = Explainer(solver, SINGLE, Protocol(**learning))
     expected = predict(SINGLE, solver, decide=False, **learning).scores
-    told = [[candidate.score for candidate in explanation.candidates] for explanation in explainer]
-    assert told == [scores.tolist() for scores in expected]
+    explained_scores = [
+        [candidate.score for candidate in explanation.candidates] for explanation in explainer
+    ]
+    assert explained_scores == [scores.tolist() for scores in expected]
 
 
 def test_generated_spans_are_made_as_they_are_needed():
@@ -49,13 +51,13 @@ def test_generated_spans_are_made_as_they_are_needed():
     assert [len(e.candidates) for e in explanations] == [len(q.candidates) for q in dataset]
 
 
-class Counting(Solver):
+class CountsQuestions(Solver):
     """Counts its questions."""
 
     seen = 0
 
     def score_candidates(self, questions):
-        Counting.seen += len(questions)
+        CountsQuestions.seen += len(questions)
         return [
             [float("fox" in q.passage.text) + len(c.text) for c in q.candidates] for q in questions
         ]
@@ -66,10 +68,10 @@ def test_the_words_of_a_long_passage_are_left_out_together():
     question = Question(
         "q", passage, "Who?", (Candidate("a b"), Candidate("c")), frozenset({0}), Task.SINGLE_CHOICE
     )
-    explainer = Explainer(Counting(), Dataset([question], name="long"))
-    before = Counting.seen
+    explainer = Explainer(CountsQuestions(), Dataset([question], name="long"))
+    before = CountsQuestions.seen
     first = explainer.explain(0).candidates[0]
-    assert Counting.seen - before <= MOST_ABLATIONS + 2
+    assert CountsQuestions.seen - before <= MOST_ABLATIONS + 2
     ((name, effect),) = first.numbers.items()
     assert name.endswith('fox"')
     assert effect == 1.0
@@ -77,18 +79,20 @@ def test_the_words_of_a_long_passage_are_left_out_together():
 
 
 def test_all_questions_are_explained_without_ablation():
-    before = Counting.seen
-    assert all(not c.numbers for e in Explainer(Counting(), SINGLE) for c in e.candidates)
-    assert Counting.seen - before == len(SINGLE)
+    before = CountsQuestions.seen
+    assert all(not c.numbers for e in Explainer(CountsQuestions(), SINGLE) for c in e.candidates)
+    assert CountsQuestions.seen - before == len(SINGLE)
 
 
 def test_what_cannot_be_learned_or_tuned_is_refused():
     with raises(UsageError) as refused:
         Explainer(classic_rc.parse_solver("surface-lr"), SINGLE)
     assert "surface-lr learns from gold" in str(refused.value)
-    several = synthetic_dataset(Task.MULTIPLE_ANSWER)
+    multiple_answer = synthetic_dataset(Task.MULTIPLE_ANSWER)
     with raises(UsageError, field="tuning data", found="multiple-answer", expected="single-choice"):
-        Explainer(classic_rc.parse_solver("sliding-window:race"), SINGLE, Protocol(tune=several))
+        Explainer(
+            classic_rc.parse_solver("sliding-window:race"), SINGLE, Protocol(tune=multiple_answer)
+        )
 
 
 @pytest.mark.parametrize("task", list(Task))

@@ -20,8 +20,10 @@ from classic_rc.testing import synthetic_dataset
 def data(
     name: str, reader: str | None = None, seed: int = 0, task: Task = Task.SINGLE_CHOICE
 ) -> Dataset:
-    made = synthetic_dataset(task, n_passages=8, seed=seed, name=name)
-    return replace(made, questions=[replace(q, id=f"{name} {q.id}") for q in made], reader=reader)
+    dataset = synthetic_dataset(task, n_passages=8, seed=seed, name=name)
+    return replace(
+        dataset, questions=[replace(q, id=f"{name} {q.id}") for q in dataset], reader=reader
+    )
 
 
 RACE, RACE_DEV = data("race.train", "race"), data("race.dev", "race", 1)
@@ -29,7 +31,7 @@ QUAIL = data("quail.dev", "quail", 2)
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "same"),
+    ("first_name", "second_name", "are_splits"),
     [
         (RACE, RACE_DEV, True),
         (RACE, QUAIL, False),
@@ -43,9 +45,9 @@ QUAIL = data("quail.dev", "quail", 2)
         (join_datasets([RACE, data("quail.train", "quail", 3)]), QUAIL, True),
     ],
 )
-def test_splits_of_one_dataset_have_a_name_in_common(one, other, same):
-    assert (not set(dataset_names(one)).isdisjoint(dataset_names(other))) == same
-    assert learned_elsewhere(SurfaceLR(), other, one) != same
+def test_splits_of_one_dataset_have_a_name_in_common(first_name, second_name, are_splits):
+    assert (not set(dataset_names(first_name)).isdisjoint(dataset_names(second_name))) == are_splits
+    assert learned_elsewhere(SurfaceLR(), second_name, first_name) != are_splits
 
 
 @pytest.mark.parametrize("saved", [False, True])
@@ -69,8 +71,8 @@ def test_the_row_says_what_was_learned_where(tmp_path, saved, tested, elsewhere)
 
 
 def test_lexical_is_added_once_and_only_where_it_answers():
-    both = [System(SurfaceLR()), System(parse_solver("lexical"))]
-    assert with_companions(both, QUAIL, RACE) == both
+    two_systems = [System(SurfaceLR()), System(parse_solver("lexical"))]
+    assert with_companions(two_systems, QUAIL, RACE) == two_systems
     twice = [System(SurfaceLR()), System(SurfaceLR(C=2.0))]
     assert [s.default_name for s in with_companions(twice, QUAIL, RACE)].count("lexical") == 1
     spans = data("other", task=Task.SPAN)
@@ -107,8 +109,8 @@ def test_a_part_of_the_training_data_under_another_name_is_not_elsewhere(tmp_pat
     train = Dataset(questions, "mc160.dev", reader="mctest")
     save_solver(SurfaceLR().fit(train), tmp_path / "model.npz")
     solver = parse_solver(f"saved,path={tmp_path / 'model.npz'}")
-    part = [replace(q, id=f"mine {q.id}") for q in rng.sample(questions, 100)]
-    mine = Dataset(part, "mine", reader="jsonl")
+    renamed_sample = [replace(q, id=f"mine {q.id}") for q in rng.sample(questions, 100)]
+    mine = Dataset(renamed_sample, "mine", reader="jsonl")
     (trained_on,) = solver.learned_before
     assert trained_on.copied(mine).sum() == 100
     assert not learned_elsewhere(solver, mine, None)

@@ -71,7 +71,7 @@ def test_what_does_not_learn_from_gold_has_no_copies():
 
 def test_the_members_of_a_combination_count():
     row = named_rows(DATA, ["combination,solvers=[sw+d; surface-lr]"], train=TRAIN)
-    assert [np.array_equal(of.copied, IN_TRAIN) for of in row.values()] == [True]
+    assert [np.array_equal(result_row.copied, IN_TRAIN) for result_row in row.values()] == [True]
 
 
 def test_a_saved_solver_has_what_it_learned_before(saved, monkeypatch):
@@ -107,35 +107,42 @@ def test_copies_are_found_once_for_all_systems(monkeypatch):
 
 
 def test_warnings_count_the_questions_that_are_affected(saved, monkeypatch):
-    made = evaluate(DATA, ["surface-lr"], train=TRAIN)
-    assert "training data train has 12 of 24 questions of single-choice" in made.warnings[
+    evaluation = evaluate(DATA, ["surface-lr"], train=TRAIN)
+    assert "training data train has 12 of 24 questions of single-choice" in evaluation.warnings[
         0
     ].replace("sample:", "")
     learn(monkeypatch, IN_TRAIN)
     train = replace(DATA[8:16], name="train")
-    part = replace(DATA[12:], name="part")
-    assert evaluate(part, ["sw+d"], train=train, drop_overlap=True).warnings[0] == (
+    unseen_half = replace(DATA[12:], name="part")
+    assert evaluate(unseen_half, ["sw+d"], train=train, drop_overlap=True).warnings[0] == (
         "training data train has 4 of 12 questions of part, or their passages: 4 of its questions "
         "are left out"
     )
-    learn(monkeypatch, np.ones(len(part), dtype=np.bool_))
-    warnings = evaluate(part, {"old": saved}, train=train, drop_overlap=True).warnings
+    learn(monkeypatch, np.ones(len(unseen_half), dtype=np.bool_))
+    warnings = evaluate(unseen_half, {"old": saved}, train=train, drop_overlap=True).warnings
     assert (
         "old: drop_overlap changes nothing that it learned before this run; its value without "
         "copies is in the table"
     ) in warnings
-    assert not any("drop_overlap" in text for text in evaluate(part, {"old": saved}).warnings)
+    assert not any(
+        "drop_overlap" in text for text in evaluate(unseen_half, {"old": saved}).warnings
+    )
 
 
 def test_jobs_and_the_order_of_systems_change_nothing():
     names = ["surface-lr", "sw+d", "majority"]
-    one = evaluate(DATA, names, train=TRAIN, intervals=50, baseline="sw+d")
-    other = evaluate(DATA, names[::-1], train=TRAIN, intervals=50, baseline="sw+d", jobs=2)
-    assert one.results.shown_groups.keys() == {"without copies"}
+    evaluation = evaluate(DATA, names, train=TRAIN, intervals=50, baseline="sw+d")
+    reordered = evaluate(DATA, names[::-1], train=TRAIN, intervals=50, baseline="sw+d", jobs=2)
+    assert evaluation.results.shown_groups.keys() == {"without copies"}
     for group in (None, "without copies"):
-        assert np.array_equal(*(of.results.mask(group) for of in (one, other)))
+        assert np.array_equal(
+            *(evaluated.results.mask(group) for evaluated in (evaluation, reordered))
+        )
         first, second = (
-            {of.row.signature: (of.value, of.interval, of.test) for of in made.measure(group=group)}
-            for made in (one, other)
+            {
+                evaluated.row.signature: (evaluated.value, evaluated.interval, evaluated.test)
+                for evaluated in compared.measure(group=group)
+            }
+            for compared in (evaluation, reordered)
         )
         assert first == second

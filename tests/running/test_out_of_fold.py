@@ -39,12 +39,12 @@ def test_a_solver_learns_from_all_other_folds(plan):
     )
     learned = []
 
-    class Watches(Remembers):
+    class NotesFolds(Remembers):
         def fit(self, questions, y=None):
             learned.append({q.id for q in questions})
             return super().fit(questions)
 
-    (row,) = evaluate(dataset, [Watches()], cv=plan.n_folds, group=plan.group).rows
+    (row,) = evaluate(dataset, [NotesFolds()], cv=plan.n_folds, group=plan.group).rows
     assert row.trained_on == plan.label
     assert f"trained_on:{plan.label}" in row.signature
     assert len(learned) == plan.n_folds
@@ -59,15 +59,15 @@ def test_a_solver_learns_from_all_other_folds(plan):
 
 def test_a_fold_learns_just_as_from_training_data():
     scores = predict(DATA, ConstantPosition(position="majority"), decide=False, cv=5).scores
-    for others, own in FoldPlan().folds(DATA):
+    for others, fold in FoldPlan().folds(DATA):
         train = replace(DATA, questions=[DATA[i] for i in others])
         alone = predict(
-            replace(DATA, questions=[DATA[i] for i in own]),
+            replace(DATA, questions=[DATA[i] for i in fold]),
             ConstantPosition(position="majority"),
             decide=False,
             train=train,
         )
-        assert np.array_equal(scores.take(own).values, alone.scores.values)
+        assert np.array_equal(scores.take(fold).values, alone.scores.values)
 
 
 def test_what_a_fit_leaves_to_be_said_is_said_once():
@@ -129,13 +129,13 @@ def test_spans_are_learned_out_of_fold_a_block_at_a_time():
 def test_overlap_is_told_and_left_out_if_wanted():
     train = replace(DATA[:9], name="train")
     rest = replace(DATA, questions=DATA.questions[3:], name="rest")
-    told = evaluate(rest, [Remembers()], train=train)
+    with_overlap = evaluate(rest, [Remembers()], train=train)
     shared = "training data train has 6 of 33 questions of rest, or their passages"
-    assert told.warnings[0] == shared
-    assert told.rows[0].metrics()["accuracy"] > 0
+    assert with_overlap.warnings[0] == shared
+    assert with_overlap.rows[0].metrics()["accuracy"] > 0
     left_out = evaluate(rest, [Remembers()], train=train, drop_overlap=True)
     assert left_out.warnings[0] == f"{shared}: 6 of its questions are left out"
-    assert left_out.rows[0].signature != told.rows[0].signature
+    assert left_out.rows[0].signature != with_overlap.rows[0].signature
     with raises(UsageError) as refused:
         evaluate(DATA, [Remembers()], train=train, drop_overlap=True)
     assert "left of train" in str(refused.value)

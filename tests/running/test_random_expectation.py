@@ -24,8 +24,8 @@ def test_expectation_is_the_mean_of_the_draws(task):
     (row,) = evaluate(dataset, [Random()], spans=spans).rows
     assert row.expected
     if task.has_spans:
-        made = {id(p): tuple(spans(p)) for p in dataset.passages}
-        dataset = Dataset([replace(q, candidates=made[id(q.passage)]) for q in dataset])
+        spans_of = {id(p): tuple(spans(p)) for p in dataset.passages}
+        dataset = Dataset([replace(q, candidates=spans_of[id(q.passage)]) for q in dataset])
     for metric in metrics_for(task):
         # shape (draws, questions, statistics)
         drawn = np.array(
@@ -48,7 +48,7 @@ def test_the_expectation_has_no_seed_and_no_order(task):
         evaluate(d, [Random(seed=s)]).rows[0]
         for d, s in ((dataset, 0), (dataset, 1), (shuffled, 0))
     ]
-    for other in rows[1:]:
-        assert other.metrics() == pytest.approx(rows[0].metrics(), abs=1e-12)
+    for other_row in rows[1:]:
+        assert other_row.metrics() == pytest.approx(rows[0].metrics(), abs=1e-12)
     assert rows[0].signature == rows[1].signature
     assert rows[0].seed is None

@@ -74,15 +74,17 @@ def test_every_score_equals_the_authors(shared_data, name, spec, release):
 )
 def test_accuracies_with_partial_credit_equal_the_authors(shared_data, spec, percent):
     for name, expected in zip(SETS, percent, strict=True):
-        own = spec.format(own="mctest160" if name.startswith("mc160") else "mctest500")
-        assert round(accuracy(mctest(shared_data, name), own, ties="partial"), 2) == expected
+        variant = spec.format(own="mctest160" if name.startswith("mc160") else "mctest500")
+        assert round(accuracy(mctest(shared_data, name), variant, ties="partial"), 2) == expected
 
 
 @pytest.mark.parametrize(
-    ("name", "one", "multiple"),
+    ("name", "one_sentence", "multiple"),
     [("mc160.dev", 60.85, 55.72), ("mc500.dev", 53.20, 55.19), ("mc500.train", 58.67, 52.82)],
 )
-def test_accuracies_by_how_many_sentences_a_question_needs(shared_data, name, one, multiple):
+def test_accuracies_by_how_many_sentences_a_question_needs(
+    shared_data, name, one_sentence, multiple
+):
     solver = parse_solver("sliding-window:mctest")
     evaluation = evaluate(mctest(shared_data, name), [solver], by="type")
     (row,) = evaluation.rows
@@ -91,7 +93,7 @@ def test_accuracies_by_how_many_sentences_a_question_needs(shared_data, name, on
         for value, mask in evaluation.results.shown_groups.items()
     }
     assert {value: round(percent, 2) for value, percent in groups.items()} == {
-        "one": one,
+        "one": one_sentence,
         "multiple": multiple,
     }
 
@@ -140,9 +142,13 @@ def test_random_in_closed_form(shared_data):
         assert row.metrics()["accuracy"] == pytest.approx(0.25, abs=1e-12)
         assert row.expected
     rows = evaluate(multirc, [Random(), AllPositive()]).rows
-    found = [{name: round(100 * value, 2) for name, value in row.metrics().items()} for row in rows]
-    assert found[0].items() >= {"f1_m": 48.46, "f1_a": 46.12, "em0": 5.77, "em1": 25.29}.items()
-    assert found[1].items() >= {"f1_m": 61.00, "f1_a": 59.95, "em0": 0.84}.items()
+    percentages = [
+        {name: round(100 * value, 2) for name, value in row.metrics().items()} for row in rows
+    ]
+    assert (
+        percentages[0].items() >= {"f1_m": 48.46, "f1_a": 46.12, "em0": 5.77, "em1": 25.29}.items()
+    )
+    assert percentages[1].items() >= {"f1_m": 61.00, "f1_a": 59.95, "em0": 0.84}.items()
 
 
 def test_random_by_mentions_on_record(shared_data):

@@ -97,14 +97,19 @@ def test_no_registered_solver_is_left_out(tmp_path):
 
 
 def test_rows_tuned_here_on_another_split_and_out_of_fold_come_out_again(tmp_path):
-    several, single = load("sample:multiple-answer"), load("sample:single-choice")
+    multiple_answer, single = load("sample:multiple-answer"), load("sample:single-choice")
     evaluations = [
         evaluate(
-            several, [parse_solver("sw+d"), parse_solver("surface-lr")], tune=several, train=several
+            multiple_answer,
+            [parse_solver("sw+d"), parse_solver("surface-lr")],
+            tune=multiple_answer,
+            train=multiple_answer,
         ),
-        evaluate(several, [parse_solver("sw+d")], tune_metric="em0", threshold="multirc2018"),
-        evaluate(several, [parse_solver("ir:multirc2018")], threshold=0.25, seed=7),
-        evaluate(several, [parse_solver("position-prior")], cv=4),
+        evaluate(
+            multiple_answer, [parse_solver("sw+d")], tune_metric="em0", threshold="multirc2018"
+        ),
+        evaluate(multiple_answer, [parse_solver("ir:multirc2018")], threshold=0.25, seed=7),
+        evaluate(multiple_answer, [parse_solver("position-prior")], cv=4),
         evaluate(
             single,
             [parse_solver("sliding-window:race"), parse_solver("random")],
@@ -114,19 +119,19 @@ def test_rows_tuned_here_on_another_split_and_out_of_fold_come_out_again(tmp_pat
     ]
     rows = [row for evaluation in evaluations for row in evaluation.rows]
     assert {row.tuned_here for row in rows} == {True, False}
-    assert {"cv5", "cv4", several.name} <= {row.tuned_on for row in rows}
+    assert {"cv5", "cv4", multiple_answer.name} <= {row.tuned_on for row in rows}
     assert again(save(evaluations, tmp_path)).same
 
 
 def test_decisions_analyzers_and_spans_of_the_python_interface_are_kept(tmp_path):
-    several = load("sample:multiple-answer")
-    given = parse_solver("sw+d").set_params(
+    multiple_answer = load("sample:multiple-answer")
+    configured = parse_solver("sw+d").set_params(
         analyzer=Analyzer("treebank", stemmer="porter"), decision=Threshold(value=1.25)
     )
     ties = parse_solver("sw+d").set_params(decision=Argmax(ties="strict", tie_tolerance=0.5))
     spans = SpanGenerator(max_tokens=3)
     evaluations = [
-        evaluate(several, [given]),
+        evaluate(multiple_answer, [configured]),
         evaluate(load("sample:single-choice"), [ties]),
         evaluate(load("sample:multi-span"), [parse_solver("span-sw,margin=0.5")], spans=spans),
     ]
@@ -138,12 +143,12 @@ def test_decisions_analyzers_and_spans_of_the_python_interface_are_kept(tmp_path
 )
 def test_a_kept_solver_is_the_solver(spec):
     solver = parse_solver(spec)
-    made = solver_from_record(
+    restored = solver_from_record(
         json.loads(json.dumps(solver_to_record(solver, recorded_file))),
-        find=lambda kept: kept["path"],
+        find=lambda file_record: file_record["path"],
     )
-    assert repr(made) == repr(solver)
-    assert made.variant_name() == solver.variant_name()
+    assert repr(restored) == repr(solver)
+    assert restored.variant_name() == solver.variant_name()
 
 
 # --- what differs
@@ -164,18 +169,18 @@ def test_what_differs_is_told_by_row_number_and_question(evaluation, tmp_path):
             row["outcomes"][id_]["tied"] += 1
 
     result = again(save([evaluation], tmp_path, change))
-    same, other = result.runs[0].rows
-    assert same.same
-    assert not other.same
+    equal_row, different_row = result.runs[0].rows
+    assert equal_row.same
+    assert not different_row.same
     assert not result.same
-    (difference,) = other.differences
+    (difference,) = different_row.differences
     was = evaluation.rows[1].metrics()["accuracy"]
     assert (difference.what, difference.recorded, difference.now) == (
         "metrics.accuracy",
         was + 2**-50,
         was,
     )
-    assert other.questions == tuple(q.id for q in evaluation.dataset[3:5])
+    assert different_row.questions == tuple(q.id for q in evaluation.dataset[3:5])
 
 
 def test_a_row_that_is_gone_or_new_is_a_difference(evaluation, tmp_path):
@@ -246,8 +251,8 @@ def record(data, tmp_path, monkeypatch) -> Path:
 def test_relative_paths_are_relative_to_the_record_and_work_from_any_folder(
     record, tmp_path, monkeypatch
 ):
-    kept = json.loads(record.read_text(encoding="utf-8"))["runs"][0]["dataset"]
-    assert kept["read_with"]["path"] == kept["sources"][0]["path"] == "../../data/mine.jsonl"
+    content = json.loads(record.read_text(encoding="utf-8"))["runs"][0]["dataset"]
+    assert content["read_with"]["path"] == content["sources"][0]["path"] == "../../data/mine.jsonl"
     monkeypatch.chdir(record.parent.parent)
     assert again(record).same
     moved = tmp_path / "elsewhere"
@@ -294,15 +299,17 @@ def test_a_missing_file_is_told_with_what_to_do(record, data, tmp_path):
 
 
 def test_every_part_of_joined_training_data_is_found_and_checked(data, tmp_path):
-    other = data.with_name("other.jsonl")
-    other.write_text(data.read_text(encoding="utf-8").replace("Nora", "Lena"), encoding="utf-8")
-    parts = [load(other), load("sample:single-choice")]
+    second_file = data.with_name("other.jsonl")
+    second_file.write_text(
+        data.read_text(encoding="utf-8").replace("Nora", "Lena"), encoding="utf-8"
+    )
+    parts = [load(second_file), load("sample:single-choice")]
     run = evaluate(load(data), [parse_solver("constant-position:majority")], train=parts)
     path = save([run], tmp_path / "runs")
     assert again(path).same
-    other.write_bytes(other.read_bytes() + b"\n")
+    second_file.write_bytes(second_file.read_bytes() + b"\n")
     (change,) = restore_record(path).changes
-    assert str(other) in change
+    assert str(second_file) in change
 
 
 @pytest.fixture
@@ -441,9 +448,11 @@ def test_no_name_or_value_of_a_parameter_is_mistaken_for_the_form_of_a_record(tm
         "solver": parse_solver(f"{code}:Confusing,file=solver"),
     }
     solver = type(parse_solver(f"{code}:Confusing"))(**values)
-    kept = json.loads(json.dumps(solver_to_record(solver, recorded_file), allow_nan=False))
-    made = solver_from_record(kept, lambda kept: kept["path"], trust=True)
-    assert {name: str(value) for name, value in made.get_params(deep=False).items()} == {
+    solver_record = json.loads(json.dumps(solver_to_record(solver, recorded_file), allow_nan=False))
+    restored = solver_from_record(
+        solver_record, lambda solver_record: solver_record["path"], trust=True
+    )
+    assert {name: str(value) for name, value in restored.get_params(deep=False).items()} == {
         name: str(value) for name, value in values.items()
     }
     path = save([evaluate(load("sample:single-choice"), [solver])], tmp_path / "runs")
@@ -480,10 +489,10 @@ def test_what_was_in_memory_alone_is_refused_with_the_reason(tmp_path):
         save([evaluate(from_rows(rows), [solver])], tmp_path / "rows")
     ).changes
     assert "in memory" in change
-    part = load("sample:single-choice")[:9]
+    subset = load("sample:single-choice")[:9]
     assert (
         "in memory"
-        in restore_record(save([evaluate(part, [solver])], tmp_path / "part")).changes[0]
+        in restore_record(save([evaluate(subset, [solver])], tmp_path / "part")).changes[0]
     )
 
     class Here(type(solver)):
@@ -508,7 +517,7 @@ HUGE = {"resamples": 10**400, "seed": 0, "level": 0.95, "group": None}
 def test_learned_rows_under_other_versions_are_compared_within_a_tolerance(tmp_path):
     """Without other versions, and in rows that learn nothing, every digit counts."""
     dataset = load("sample:multiple-answer")
-    made = evaluate(dataset, [parse_solver("surface-lr"), parse_solver("longest")], cv=3)
+    learned = evaluate(dataset, [parse_solver("surface-lr"), parse_solver("longest")], cv=3)
 
     def nudge(row, by, versions=True):
         def change(record):
@@ -520,7 +529,7 @@ def test_learned_rows_under_other_versions_are_compared_within_a_tolerance(tmp_p
         return change
 
     def check(change, name):
-        prepared = restore_record(save([made], tmp_path / name, change))
+        prepared = restore_record(save([learned], tmp_path / name, change))
         return rerun(prepared).same, any("within 1e-09" in note for note in prepared.notes)
 
     assert check(nudge(0, 1e-13), "learned") == (True, True)
@@ -530,7 +539,7 @@ def test_learned_rows_under_other_versions_are_compared_within_a_tolerance(tmp_p
 
 
 @pytest.mark.parametrize(
-    ("change", "field", "found"),
+    ("change", "field", "found_text"),
     [
         (lambda record: record.pop("schema"), "schema", "none"),
         (lambda record: record.update(schema=99), "schema", "99"),
@@ -558,9 +567,11 @@ def test_learned_rows_under_other_versions_are_compared_within_a_tolerance(tmp_p
         ),
     ],
 )
-def test_a_malformed_record_is_refused_with_its_place(evaluation, tmp_path, change, field, found):
+def test_a_malformed_record_is_refused_with_its_place(
+    evaluation, tmp_path, change, field, found_text
+):
     path = save([evaluation], tmp_path, change)
-    with raises(DataError, source=str(path), field=field, found=found):
+    with raises(DataError, source=str(path), field=field, found=found_text):
         restore_record(path)
 
 

@@ -33,8 +33,11 @@ def spans(*questions: Question) -> Dataset:
 
 
 def test_all_gold_texts_are_wanted_of_several_and_one_of_alternatives():
-    both, one = question("a", "the fox", "owl"), question("b", "fox", "hens of the farm")
-    oracle = compute_span_oracle(spans(both, one))
+    two_golds, alternative_golds = (
+        question("a", "the fox", "owl"),
+        question("b", "fox", "hens of the farm"),
+    )
+    oracle = compute_span_oracle(spans(two_golds, alternative_golds))
     assert oracle.ceilings["quoref_em"] == 0.5
     assert oracle.ceilings["quoref_f1"] == pytest.approx((1 + (1 + 0.5) / 2) / 2)
     assert oracle.single_span_ceilings == {"quoref_em": 0.0, "quoref_f1": 0.5}
@@ -50,14 +53,14 @@ def test_texts_are_compared_as_the_metric_compares_them():
 
 
 def test_no_choice_of_spans_scores_more():
-    asked = [
+    questions = [
         question(str(i), *gold)
         for i, gold in enumerate(
             [("fox met hens", "slept"), ("owl fox",), ("x", "2 hens of the farm")]
         )
     ]
     metric = get_metric("quoref_f1")
-    for q, prediction in zip(asked, oracle_predictions(spans(*asked)), strict=True):
+    for q, prediction in zip(questions, oracle_predictions(spans(*questions)), strict=True):
         texts = sorted(set(SpanGenerator(max_tokens=2)(PASSAGE).texts()))
         choices = (c for n in (1, 2, 3) for c in itertools.combinations_with_replacement(texts, n))
         best = max(metric.value(q.gold, choice) for choice in choices)
@@ -103,8 +106,8 @@ def test_a_relative_threshold_answers_with_several_spans():
     (row,) = near.rows
     assert sorted(row.outcomes.answers[0]) == ["2", "farm", "fox", "hens", "met", "owl", "slept"]
     assert "relative_threshold:1000000.0" in row.signature
-    own = SpanSlidingWindow(decision=RelativeThreshold(margin=1e6, max_spans=1))
-    assert len(evaluate(dataset, [own]).rows[0].outcomes.answers[0]) == 1
+    several_spans = SpanSlidingWindow(decision=RelativeThreshold(margin=1e6, max_spans=1))
+    assert len(evaluate(dataset, [several_spans]).rows[0].outcomes.answers[0]) == 1
     single = Dataset([question("a", "fox", task=Task.SPAN)])
     with raises(UsageError, expected=re.compile("multi-span")):
         evaluate(single, [parse_solver("span-sw,margin=1")])

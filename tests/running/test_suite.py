@@ -97,9 +97,9 @@ def test_a_suite_has_its_datasets_and_systems_in_order(write):
 
 def test_options_of_a_dataset_replace_those_of_the_suite(write):
     text = SUITE.replace("cv = 3", "cv = 3\nseed = 8\nintervals = false")
-    choices, several, _ = read_suite(write(text)).datasets
+    choices, multiple_answer, _ = read_suite(write(text)).datasets
     assert (choices.values["seed"], choices.protocol().resamples) == (8, None)
-    assert (several.values["seed"], several.protocol().resamples) == (3, 200)
+    assert (multiple_answer.values["seed"], multiple_answer.protocol().resamples) == (3, 200)
 
 
 def test_paths_are_relative_to_the_suite(write, tmp_path, monkeypatch):
@@ -131,7 +131,7 @@ MINIMAL = '[datasets.a]\npath = "sample:cloze"\n[systems]\nSW = "sw"\n'
 
 
 @pytest.mark.parametrize(
-    ("text", "field", "found", "expected"),
+    ("text", "field", "found_text", "expected"),
     [
         ("sed = 1\n" + MINIMAL, "sed", "sed", "seed"),
         (MINIMAL.replace("path", "group_by"), "datasets.a.group_by", "group_by", "datasets.a.by"),
@@ -162,9 +162,9 @@ MINIMAL = '[datasets.a]\npath = "sample:cloze"\n[systems]\nSW = "sw"\n'
         ("[datasets.a]\npath = 'x'\n", "systems", "nothing", re.compile(r"a table \[systems\]")),
     ],
 )
-def test_a_wrong_key_is_named_with_what_belongs_there(write, text, field, found, expected):
+def test_a_wrong_key_is_named_with_what_belongs_there(write, text, field, found_text, expected):
     path = write(text)
-    with raises(DataError, source=path, field=field, found=found, expected=expected):
+    with raises(DataError, source=path, field=field, found=found_text, expected=expected):
         read_suite(path)
 
 
@@ -188,8 +188,10 @@ def test_the_name_of_a_row_out_of_fold_is_no_name_of_another_system(write):
         read_suite(write(text))
     with raises(UsageError, field="name", found="A (out of fold)"):
         name_systems([parse_system("A=sw"), parse_system("A (out of fold)=longest")])
-    named = name_systems([parse_system("sliding-window (out of fold)=longest"), parse_system("sw")])
-    assert [system.name for system in named] == [
+    systems = name_systems(
+        [parse_system("sliding-window (out of fold)=longest"), parse_system("sw")]
+    )
+    assert [system.name for system in systems] == [
         "sliding-window (out of fold)",
         "sliding-window (2)",
     ]
@@ -231,9 +233,9 @@ def test_what_is_written_is_read_back(tmp_path, monkeypatch):
         "threshold": 1e-7,
         "seed": 4,
     }
-    chosen = [(SuiteDataset(name, values), systems), (SuiteDataset("b", others), systems[:1])]
+    datasets = [(SuiteDataset(name, values), systems), (SuiteDataset("b", others), systems[:1])]
     (tmp_path / "suites").mkdir()
-    text = suite_text("suites/suite.toml", chosen)
+    text = suite_text("suites/suite.toml", datasets)
     assert tomllib.loads(text)["seed"] == 4
     (tmp_path / "suites/suite.toml").write_text(text, encoding="utf-8")
     suite = read_suite("suites/suite.toml")
@@ -273,38 +275,48 @@ def test_cells_make_the_evaluation_that_all_systems_at_once_give(suite, folder, 
     entry = suite.datasets[i]
     run, _ = run_dataset(suite, entry, folder)
     together = evaluate(load(entry.values["path"]), run.systems, run.data.protocol)
-    made = run.evaluation()
-    assert plain(made) == plain(together)
-    assert made.significance == together.significance
-    assert set(made.warnings) == set(together.warnings)
-    assert made.notes == together.notes
+    from_cells = run.evaluation()
+    assert plain(from_cells) == plain(together)
+    assert from_cells.significance == together.significance
+    assert set(from_cells.warnings) == set(together.warnings)
+    assert from_cells.notes == together.notes
 
 
 def test_a_row_from_a_file_is_the_row_that_was_computed(suite, folder):
     for entry in suite.datasets:
         _, computed = run_dataset(suite, entry, folder)
-        _, found = run_dataset(suite, entry, folder)
+        _, reread = run_dataset(suite, entry, folder)
         assert not any(cell.is_kept for cell in computed)
         answered = [
-            (a, b) for a, b in zip(computed, found, strict=True) if isinstance(a.result, Evaluation)
+            (a, b)
+            for a, b in zip(computed, reread, strict=True)
+            if isinstance(a.result, Evaluation)
         ]
         assert len(answered) >= 3
-        for one, other in answered:
-            assert other.is_kept
-            for row, again in zip(one.result.rows, other.result.rows, strict=True):
-                assert row.outcomes.answers == again.outcomes.answers
+        for computed_cell, read_back in answered:
+            assert read_back.is_kept
+            for row, row_read_back in zip(
+                computed_cell.result.rows, read_back.result.rows, strict=True
+            ):
+                assert row.outcomes.answers == row_read_back.outcomes.answers
                 for name in ("n_tied", "n_selected", "n_candidates", "evidence"):
                     assert np.array_equal(
-                        getattr(row.outcomes, name), getattr(again.outcomes, name)
+                        getattr(row.outcomes, name), getattr(row_read_back.outcomes, name)
                     )
-                    assert type(getattr(row.outcomes, name)) is type(getattr(again.outcomes, name))
-                assert row.outcomes.statistics.keys() == again.outcomes.statistics.keys()
+                    assert type(getattr(row.outcomes, name)) is type(
+                        getattr(row_read_back.outcomes, name)
+                    )
+                assert row.outcomes.statistics.keys() == row_read_back.outcomes.statistics.keys()
                 for name, statistics in row.outcomes.statistics.items():
-                    assert statistics.tobytes() == again.outcomes.statistics[name].tobytes()
-                assert json.dumps(replace_outcomes(row)) == json.dumps(replace_outcomes(again))
-            assert (one.result.warnings, one.result.notes, one.result.unused) == (
-                *(other.result.warnings, other.result.notes, other.result.unused),
-            )
+                    assert statistics.tobytes() == row_read_back.outcomes.statistics[name].tobytes()
+                assert json.dumps(replace_outcomes(row)) == json.dumps(
+                    replace_outcomes(row_read_back)
+                )
+            assert (
+                computed_cell.result.warnings,
+                computed_cell.result.notes,
+                computed_cell.result.unused,
+            ) == (*(read_back.result.warnings, read_back.result.notes, read_back.result.unused),)
 
 
 def replace_outcomes(row):
@@ -444,10 +456,10 @@ def test_a_system_and_a_dataset_may_have_other_names(files):
 @pytest.mark.parametrize("damage", ["cut", "digit", "other"])
 def test_a_damaged_cell_is_computed_again_with_a_note(files, folder, damage):
     files()
-    path, other = (folder.path_of(files.facts[name]) for name in ("SW", "List"))
+    path, other_path = (folder.path_of(files.facts[name]) for name in ("SW", "List"))
     text = path.read_text(encoding="utf-8")
     damaged = {"cut": text[: len(text) // 2], "digit": text.replace('"tied":1', '"tied":2', 1)}
-    damaged["other"] = other.read_text(encoding="utf-8")
+    damaged["other"] = other_path.read_text(encoding="utf-8")
     path.write_text(damaged.get(damage, damage), encoding="utf-8")
     assert path.read_text(encoding="utf-8") != text
     assert len(files()) == 1

@@ -42,10 +42,10 @@ def log(tmp_path):
     """Our own solver as the model of a log: 0 for its best options, -1 for the others."""
     path, scores = tmp_path / "samples_exam.jsonl", LongestCandidate().score_candidates(DATASET)
     with path.open("w", encoding="utf-8") as file:
-        for i, (question, own) in enumerate(zip(DATASET, scores, strict=True)):
+        for i, (question, option_scores) in enumerate(zip(DATASET, scores, strict=True)):
             texts = [candidate.text for candidate in question.candidates]
             doc = {"passage": PASSAGE.text, "question": question.text, "choices": texts, "gold": 1}
-            values = [0.0 if score == own.max() else -1.0 for score in own]
+            values = [0.0 if score == option_scores.max() else -1.0 for score in option_scores]
             file.write(
                 json.dumps(choice_row(i, doc, [f" {text}" for text in texts], values, 1)) + "\n"
             )
@@ -61,10 +61,10 @@ def policy_notes(evaluation):
 
 def test_the_log_of_a_solver_next_to_the_solver(log):
     evaluation = evaluate(DATASET, {"log": log, "own": LongestCandidate(), "never ties": Prefers()})
-    of_log, own, never = evaluation.rows
-    assert (of_log.ties, own.ties, never.ties) == ("first", "partial", "partial")
-    assert of_log.tie_rate == own.tie_rate == 2 / 3
-    assert of_log.metrics()["accuracy"] == 1 / 3 < own.metrics()["accuracy"]
+    of_log, of_solver, never = evaluation.rows
+    assert (of_log.ties, of_solver.ties, never.ties) == ("first", "partial", "partial")
+    assert of_log.tie_rate == of_solver.tie_rate == 2 / 3
+    assert of_log.metrics()["accuracy"] == 1 / 3 < of_solver.metrics()["accuracy"]
     (note,) = policy_notes(evaluation)
     assert "log: the first of" in note
     assert "own: tied best" in note

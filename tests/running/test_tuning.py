@@ -25,8 +25,8 @@ HIGH = ("High.", ["11", "12"], frozenset({1}))
 
 
 def test_thresholds_come_from_the_other_passages(dataset, says):
-    made = dataset(Task.MULTIPLE_ANSWER, [LOW, HIGH, LOW])
-    (row,) = evaluate(made, [says]).rows
+    questions = dataset(Task.MULTIPLE_ANSWER, [LOW, HIGH, LOW])
+    (row,) = evaluate(questions, [says]).rows
     assert row.tuned_on == "cv5"
     assert sorted(row.threshold) == [1.5, 11.5]
     # By the high passage's 11.5 nothing low is selected; by the low one's 1.5 everything high is.
@@ -35,17 +35,17 @@ def test_thresholds_come_from_the_other_passages(dataset, says):
 
 
 def test_equal_texts_are_never_on_both_sides(dataset, says):
-    same = [("Same text.", *LOW[1:]), ("same  TEXT.", *LOW[1:])]
+    equal_passages = [("Same text.", *LOW[1:]), ("same  TEXT.", *LOW[1:])]
     with raises(UsageError) as refused:
-        evaluate(dataset(Task.MULTIPLE_ANSWER, same), [says])
+        evaluate(dataset(Task.MULTIPLE_ANSWER, equal_passages), [says])
     assert "got 1" in str(refused.value)
-    (row,) = evaluate(dataset(Task.MULTIPLE_ANSWER, [*same, HIGH]), [says]).rows
+    (row,) = evaluate(dataset(Task.MULTIPLE_ANSWER, [*equal_passages, HIGH]), [says]).rows
     assert list(row.outcomes.answers) == [[], [], [0, 1]]
 
 
 def test_no_decision_is_fitted_on_what_it_answers(monkeypatch):
-    made = synthetic_dataset(Task.MULTIPLE_ANSWER, n_passages=12)
-    group = dict(zip((q.id for q in made), passage_groups(made).tolist(), strict=True))
+    questions = synthetic_dataset(Task.MULTIPLE_ANSWER, n_passages=12)
+    group = dict(zip((q.id for q in questions), passage_groups(questions).tolist(), strict=True))
     fitted, decided = [], []
     fit, decide = TunedThreshold.fit, TunedThreshold.decide
     monkeypatch.setattr(
@@ -58,7 +58,7 @@ def test_no_decision_is_fitted_on_what_it_answers(monkeypatch):
         "decide",
         lambda s, x, qs: decided.append({group[q.id] for q in qs}) or decide(s, x, qs),
     )
-    evaluate(made, [LongestCandidate()])
+    evaluate(questions, [LongestCandidate()])
     assert len(fitted) == len(decided) == 5
     assert all(not learned & answered for learned, answered in zip(fitted, decided, strict=True))
     assert all(
@@ -70,9 +70,9 @@ def test_no_decision_is_fitted_on_what_it_answers(monkeypatch):
 def test_a_row_tuned_on_its_own_content_is_marked_and_followed_by_its_out_of_fold_row(
     dataset, says
 ):
-    made = dataset(Task.MULTIPLE_ANSWER, [LOW, HIGH])
+    questions = dataset(Task.MULTIPLE_ANSWER, [LOW, HIGH])
     copy = dataset(Task.MULTIPLE_ANSWER, [LOW, HIGH], name="copy")
-    here, cv5 = evaluate(made, [says], tune=copy).rows
+    here, cv5 = evaluate(questions, [says], tune=copy).rows
     assert (here.tuned_on, here.tuned_here, cv5.tuned_on, cv5.tuned_here) == (
         "copy",
         True,
@@ -81,33 +81,34 @@ def test_a_row_tuned_on_its_own_content_is_marked_and_followed_by_its_out_of_fol
     )
     assert here.threshold == 1.5
     assert list(here.outcomes.answers) == [[1], [0, 1]]
-    (alone,) = evaluate(made, [says]).rows
+    (alone,) = evaluate(questions, [says]).rows
     assert alone.signature == cv5.signature
 
 
 def test_a_row_tuned_elsewhere_stands_alone(dataset, says):
-    made = dataset(Task.MULTIPLE_ANSWER, [LOW, HIGH])
+    questions = dataset(Task.MULTIPLE_ANSWER, [LOW, HIGH])
     elsewhere = dataset(
         Task.MULTIPLE_ANSWER, [("Mid.", ["5", "6"], frozenset({1}))], name="elsewhere"
     )
-    (row,) = evaluate(made, [says], tune=elsewhere).rows
+    (row,) = evaluate(questions, [says], tune=elsewhere).rows
     assert (row.tuned_on, row.tuned_here, row.threshold) == ("elsewhere", False, 5.5)
 
 
 def test_a_threshold_is_tuned_for_the_metric_named(dataset, says):
     """Half of the options right, and never all of a question's: F1a wants all, EM0 wants none."""
     rows = [(f"P{i}.", ["1", "2"], frozenset({0})) for i in range(4)] + [("E.", ["1"], frozenset())]
-    made = dataset(Task.MULTIPLE_ANSWER, rows)
+    questions = dataset(Task.MULTIPLE_ANSWER, rows)
     by_metric = {
-        m: evaluate(made, [says], tune=made, tune_metric=m).rows[0] for m in ("f1_a", "em0")
+        m: evaluate(questions, [says], tune=questions, tune_metric=m).rows[0]
+        for m in ("f1_a", "em0")
     }
     assert by_metric["f1_a"].threshold < 1
     assert by_metric["em0"].threshold >= 2
     with raises(UsageError, field="multiple-answer metric", found="quoref_f1"):
-        evaluate(made, [says], tune_metric="quoref_f1")
+        evaluate(questions, [says], tune_metric="quoref_f1")
 
 
-class Remembers(Solver):
+class RemembersPassages(Solver):
     """Tunes by remembering which passages it saw, and must never be asked about one of them."""
 
     def __init__(self, *, size="tuned", decision=None):
@@ -130,30 +131,30 @@ class Remembers(Solver):
 
 
 def test_parameters_come_from_the_other_passages():
-    made = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=10)
-    (row,) = evaluate(made, [Remembers()]).rows
+    questions = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=10)
+    (row,) = evaluate(questions, [RemembersPassages()]).rows
     assert row.tuned_on == "cv5"
     assert row.tuned_params == {"size": [8] * 5}
-    (longest,) = evaluate(made, [LongestCandidate()]).rows
+    (longest,) = evaluate(questions, [LongestCandidate()]).rows
     assert row.metrics() == longest.metrics()
     assert row.outcomes.answers == longest.outcomes.answers
     assert row.no_evidence == 0
 
 
 def test_a_window_is_tuned_where_told_and_said(dataset):
-    made = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=10)
-    other = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=10, seed=1, name="other")
+    questions = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=10)
+    tuning_data = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=10, seed=1, name="other")
     race = parse_solver("sliding-window:race")
-    (row,) = evaluate(made, [race], tune=other).rows
+    (row,) = evaluate(questions, [race], tune=tuning_data).rows
     assert (row.tuned_on, row.tuned_here) == ("other", False)
     window = row.tuned_params["window"]
     fixed = parse_solver(f"sliding-window,analyzer=treebank,window={window}")
-    assert evaluate(made, [fixed]).rows[0].metrics() == row.metrics()
-    best = evaluate(other, [fixed]).rows[0].metrics()["accuracy"]
+    assert evaluate(questions, [fixed]).rows[0].metrics() == row.metrics()
+    best = evaluate(tuning_data, [fixed]).rows[0].metrics()["accuracy"]
     for size in (2, 5, 11, 30):
         fixed = parse_solver(f"sliding-window,analyzer=treebank,window={size}")
-        assert evaluate(other, [fixed]).rows[0].metrics()["accuracy"] <= best
-    here, cv5 = evaluate(made, [race], tune=made).rows
+        assert evaluate(tuning_data, [fixed]).rows[0].metrics()["accuracy"] <= best
+    here, cv5 = evaluate(questions, [race], tune=questions).rows
     assert here.tuned_here
     assert isinstance(here.tuned_params["window"], int)
     assert len(cv5.tuned_params["window"]) == 5
@@ -161,70 +162,77 @@ def test_a_window_is_tuned_where_told_and_said(dataset):
 
 
 def test_a_window_and_a_threshold_are_not_tuned_together():
-    made = synthetic_dataset(Task.MULTIPLE_ANSWER)
+    questions = synthetic_dataset(Task.MULTIPLE_ANSWER)
     race = parse_solver("sliding-window:race")
     with raises(UsageError) as refused:
-        evaluate(made, [race])
+        evaluate(questions, [race])
     assert "threshold" in str(refused.value)
-    (row,) = evaluate(made, [race], threshold=2.0).rows
+    (row,) = evaluate(questions, [race], threshold=2.0).rows
     assert (row.threshold, row.tuned_on) == (2.0, "cv5")
     assert "threshold:2.0" in row.signature
 
 
 def test_cross_fitted_scores_stand_in_the_questions_order():
-    made = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=10)
-    scores = LongestCandidate().score_candidates(made)
-    for solver in (LongestCandidate(), Remembers()):
-        system = FittedSystem(configure_solver(solver, made), made, cross_fit=True)
-        (block,) = iter_blocks(made)
+    questions = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=10)
+    scores = LongestCandidate().score_candidates(questions)
+    for solver in (LongestCandidate(), RemembersPassages()):
+        system = FittedSystem(configure_solver(solver, questions), questions, cross_fit=True)
+        (block,) = iter_blocks(questions)
         scored = system.score(block)
         assert np.array_equal(scored.values, scores.values)
         assert np.array_equal(scored.offsets, scores.offsets)
-        assert [p.question_id for p in system.decide(block, scored)] == [q.id for q in made]
-        assert len({id(system.solver_of(i)) for i in range(len(made))}) == (
+        assert [p.question_id for p in system.decide(block, scored)] == [q.id for q in questions]
+        assert len({id(system.solver_of(i)) for i in range(len(questions))}) == (
             5 if solver.tunes_parameters else 1
         )
 
 
 @pytest.mark.parametrize("tune", [True, False])
 def test_parameters_are_not_tuned_on_generated_spans(tune):
-    made = synthetic_dataset(Task.SPAN)
+    questions = synthetic_dataset(Task.SPAN)
     with raises(UsageError, field="solver", found="sliding-window"):
-        evaluate(made, [parse_solver("sliding-window:race")], tune=made if tune else None)
+        evaluate(questions, [parse_solver("sliding-window:race")], tune=questions if tune else None)
 
 
 def test_tuning_data_must_fit(dataset, says):
-    made = dataset(Task.MULTIPLE_ANSWER, [LOW, HIGH])
+    questions = dataset(Task.MULTIPLE_ANSWER, [LOW, HIGH])
     with raises(UsageError, field="tuning data", found="cloze", expected="multiple-answer"):
-        evaluate(made, [says], tune=synthetic_dataset(Task.CLOZE))
+        evaluate(questions, [says], tune=synthetic_dataset(Task.CLOZE))
     hidden = dataset(Task.MULTIPLE_ANSWER, [LOW, (*HIGH[:2], None)], name="test")
     with raises(DataError, source="test", problem=re.compile("1 of 2 questions .* tuned")):
-        evaluate(made, [says], tune=hidden)
+        evaluate(questions, [says], tune=hidden)
 
 
 def test_shared_passages_and_questions_are_counted(dataset, says):
-    made = dataset(Task.MULTIPLE_ANSWER, [LOW, HIGH])
+    questions = dataset(Task.MULTIPLE_ANSWER, [LOW, HIGH])
     shares = dataset(
         Task.MULTIPLE_ANSWER,
         [("low.", ["5"], frozenset({0})), ("New.", ["5"], frozenset())],
         name="dev",
     )
-    assert evaluate(made, [says], tune=shares).warnings == (
+    assert evaluate(questions, [says], tune=shares).warnings == (
         "tuning data dev has 1 of 2 questions of made, or their passages",
     )
     apart = dataset(Task.MULTIPLE_ANSWER, [("New.", ["5"], frozenset({0}))], name="dev")
-    assert evaluate(made, [says], tune=apart).warnings == ()
-    assert evaluate(made, [says], tune=made).warnings == (
+    assert evaluate(questions, [says], tune=apart).warnings == ()
+    assert evaluate(questions, [says], tune=questions).warnings == (
         "tuning data made is the data that is reported",
     )
 
 
 def test_what_nothing_uses_is_named(dataset, says):
     single = synthetic_dataset(Task.SINGLE_CHOICE)
-    other = synthetic_dataset(Task.SINGLE_CHOICE, seed=5, name="other")
-    given = {"train": other, "tune": other, "threshold": 1.0, "tune_metric": "em0"}
+    unused_data = synthetic_dataset(Task.SINGLE_CHOICE, seed=5, name="other")
+    unused_options = {
+        "train": unused_data,
+        "tune": unused_data,
+        "threshold": 1.0,
+        "tune_metric": "em0",
+    }
     unused = [
-        w for w in evaluate(single, [LongestCandidate()], **given).warnings if "not used" in w
+        w
+        for w in evaluate(single, [LongestCandidate()], **unused_options).warnings
+        if "not used" in w
     ]
     assert [warning.partition(" is not used: ")[0] for warning in unused] == [
         "training data other",
@@ -232,6 +240,6 @@ def test_what_nothing_uses_is_named(dataset, says):
         "the threshold 1.0",
         "the metric 'em0'",
     ]
-    several = dataset(Task.MULTIPLE_ANSWER, [LOW, HIGH])
-    (warning,) = evaluate(several, [says], ties="first").warnings
+    multiple_answer = dataset(Task.MULTIPLE_ANSWER, [LOW, HIGH])
+    (warning,) = evaluate(multiple_answer, [says], ties="first").warnings
     assert warning.startswith("the tie policy 'first' is not used")

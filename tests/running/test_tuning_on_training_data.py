@@ -32,23 +32,27 @@ PART = replace(TRAIN, questions=TRAIN[:9], name="part")
 MIXED = replace(TRAIN, questions=[*TRAIN[:9], *OTHER], name="mixed")
 
 
-class Watches(Remembers):
+class NotesGoldSeen(Remembers):
     """Notes whose gold the solver that scores a question has learned."""
 
-    asked: ClassVar[list[tuple[set[str], set[str]]]] = []
+    scorings: ClassVar[list[tuple[set[str], set[str]]]] = []
 
     def score_candidates(self, questions):
-        self.asked.append((set(self.seen_), {q.id for q in questions}))
+        self.scorings.append((set(self.seen_), {q.id for q in questions}))
         return super().score_candidates(questions)
 
 
 @pytest.mark.parametrize("tune", [TRAIN, COPY, PART, MIXED], ids=lambda dataset: dataset.name)
 def test_no_threshold_is_chosen_on_scores_of_who_learned_the_answers(tune):
-    Watches.asked = []
-    (row,) = evaluate(EXAM, [Watches()], train=TRAIN, tune=tune).rows
-    tuned = [(seen, asked) for seen, asked in Watches.asked if not asked & {q.id for q in EXAM}]
-    assert set().union(*(asked for _, asked in tuned)) == {q.id for q in tune}
-    assert all(seen and seen.isdisjoint(asked) for seen, asked in tuned)
+    NotesGoldSeen.scorings = []
+    (row,) = evaluate(EXAM, [NotesGoldSeen()], train=TRAIN, tune=tune).rows
+    tuned = [
+        (seen, scored)
+        for seen, scored in NotesGoldSeen.scorings
+        if not scored & {q.id for q in EXAM}
+    ]
+    assert set().union(*(scored for _, scored in tuned)) == {q.id for q in tune}
+    assert all(seen and seen.isdisjoint(scored) for seen, scored in tuned)
     assert row.tuned_on == f"{tune.name} out of fold (cv5)"
     assert "out of fold (cv5)" in row.signature
     assert "folds:" in row.signature
@@ -67,10 +71,10 @@ def test_data_that_nothing_was_learned_from_is_scored_by_the_solver_itself():
 def test_a_part_that_is_learned_from_is_out_of_each_folds_training_data():
     folds = FoldPlan(3).folds_apart(TRAIN, MIXED)
     assert folds is not None
-    assert sorted(i for _, own in folds for i in own.tolist()) == list(range(len(MIXED)))
-    for others, own in folds:
+    assert sorted(i for _, fold in folds for i in fold.tolist()) == list(range(len(MIXED)))
+    for others, fold in folds:
         passages = {TRAIN[i].passage.text for i in others.tolist()}
-        assert passages.isdisjoint(MIXED[i].passage.text for i in own.tolist())
+        assert passages.isdisjoint(MIXED[i].passage.text for i in fold.tolist())
         assert len(others) >= len(TRAIN) - 9
 
 
@@ -78,16 +82,20 @@ def test_a_part_that_is_learned_from_is_out_of_each_folds_training_data():
 def test_learners_of_the_package_are_tuned_as_their_folds_say(spec):
     (row,) = evaluate(EXAM, [parse_solver(spec)], train=TRAIN, tune=TRAIN).rows
     values = []
-    for others, own in FoldPlan().folds(TRAIN):
+    for others, fold in FoldPlan().folds(TRAIN):
         solver = parse_solver(spec).fit(
             replace(TRAIN, questions=[TRAIN[i] for i in others.tolist()])
         )
         values += list(
             zip(
-                own.tolist(), solver.score_candidates([TRAIN[i] for i in own.tolist()]), strict=True
+                fold.tolist(),
+                solver.score_candidates([TRAIN[i] for i in fold.tolist()]),
+                strict=True,
             )
         )
-    scores = Scores.from_lists([own for _, own in sorted(values, key=lambda pair: pair[0])])
+    scores = Scores.from_lists(
+        [option_scores for _, option_scores in sorted(values, key=lambda pair: pair[0])]
+    )
     assert row.threshold == pytest.approx(TunedThreshold().fit(scores, TRAIN).best_threshold_)
 
 
@@ -102,20 +110,20 @@ def test_weights_are_tuned_on_members_that_have_not_learned_the_questions():
 
 
 def test_folds_that_are_learned_in_are_tuned_out_of_fold_too():
-    Watches.asked = []
-    row, _ = evaluate(TRAIN, [Watches()], cv=3, tune=TRAIN).rows
+    NotesGoldSeen.scorings = []
+    row, _ = evaluate(TRAIN, [NotesGoldSeen()], cv=3, tune=TRAIN).rows
     assert row.tuned_on == "lessons out of fold (cv3)"
-    assert all(seen.isdisjoint(asked) for seen, asked in Watches.asked)
+    assert all(seen.isdisjoint(scored) for seen, scored in NotesGoldSeen.scorings)
 
 
 def test_who_tunes_without_given_scores_is_refused():
-    class Own(Remembers):
+    class TunesAlone(Remembers):
         def tune(self, questions):
             return super().tune(questions)
 
     with raises(UsageError, field="tune", found="lessons"):
-        evaluate(EXAM, [Own()], train=TRAIN, tune=TRAIN)
-    assert evaluate(EXAM, [Own()], train=TRAIN, tune=OTHER).rows[0].tuned_on == "other"
+        evaluate(EXAM, [TunesAlone()], train=TRAIN, tune=TRAIN)
+    assert evaluate(EXAM, [TunesAlone()], train=TRAIN, tune=OTHER).rows[0].tuned_on == "other"
 
 
 def test_tuning_by_hand_on_the_training_data_is_a_caveat():
