@@ -321,7 +321,7 @@ def found_at(*starts: int) -> Explanation:
 
 
 @pytest.mark.parametrize(
-    ("explanations", "max_sentences", "extract"),
+    ("explanations", "max_characters", "extract"),
     [
         ([], 100, "One came. Two came. Three came. Four came. Five came."),
         ([], 20, "One came. Two came. …"),
@@ -332,8 +332,8 @@ def found_at(*starts: int) -> Explanation:
         ([], 5, "One c …"),
     ],
 )
-def test_an_extract_has_whole_sentences_around_the_evidence(explanations, max_sentences, extract):
-    assert passage_extract(STORY, *explanations, max_characters=max_sentences) == extract
+def test_an_extract_has_whole_sentences_around_the_evidence(explanations, max_characters, extract):
+    assert passage_extract(STORY, *explanations, max_characters=max_characters) == extract
 
 
 def test_an_extract_of_one_long_sentence_has_its_evidence():

@@ -54,10 +54,10 @@ def test_variants_are_caps():
 
 def test_the_window_matches_token_on_token():
     question = ask("@placeholder left Ann", "Bob", "Ann", "Eve")
-    one, two = np.log(2), np.log(1.5)  # the weights of words that occur once, or twice
+    once, twice = np.log(2), np.log(1.5)  # the weights of words that occur once, or twice
     loose = score_members(ClozeWindow(), question)[0]
     # Bob left Ann: three words; Ann left Ann, or Eve left Ann: the two that follow
-    assert loose == pytest.approx([two + one + two, one + two, one + two])
+    assert loose == pytest.approx([twice + once + twice, once + twice, once + twice])
 
 
 def test_order_counts_in_the_window_and_not_in_the_sliding_window():
@@ -68,12 +68,14 @@ def test_order_counts_in_the_window_and_not_in_the_sliding_window():
 
 
 def test_idf_counts_passages(tmp_path):
-    other = ask("@placeholder left", "Eve", passage=Passage("p2", "Bob and Bob left."), id="r")
+    second_passage = ask(
+        "@placeholder left", "Eve", passage=Passage("p2", "Bob and Bob left."), id="r"
+    )
     question = ask("@placeholder left Ann", "Bob")
     solver = parse_solver("cloze-window:hill2015")
     with raises(NotFittedError, field="weights", found="'idf'"):
         solver.score_candidates([question])
-    solver.fit([question, other])
+    solver.fit([question, second_passage])
     assert (solver.n_passages_, solver.passage_counts_["bob"], solver.passage_counts_["ann"]) == (
         2,
         2,

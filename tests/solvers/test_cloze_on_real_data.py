@@ -86,10 +86,10 @@ def _mean(values):
 
 def _words(text):
     """ReCoRD's normalisation: lower case, no ASCII punctuation, no articles."""
-    kept = "".join(c for c in text.lower() if c not in string.punctuation)
-    return re.sub(r"\b(a|an|the)\b", " ", kept).split()
+    unpunctuated = "".join(c for c in text.lower() if c not in string.punctuation)
+    return re.sub(r"\b(a|an|the)\b", " ", unpunctuated).split()
 
 
-def _overlap(one, other):
-    common = sum((Counter(one) & Counter(other)).values())
-    return 2 * common / (len(one) + len(other)) if common else 0.0
+def _overlap(text, other_text):
+    common = sum((Counter(text) & Counter(other_text)).values())
+    return 2 * common / (len(text) + len(other_text)) if common else 0.0

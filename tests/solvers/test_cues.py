@@ -78,11 +78,19 @@ def test_lengths_of_entities_that_gold_accepts():
 
 
 def test_position_shares():
-    several = Task.MULTIPLE_ANSWER
-    train = [ask("abc", frozenset({0, 2}), several, "q1"), ask("ab", frozenset({0}), several, "q2")]
+    multiple_answer = Task.MULTIPLE_ANSWER
+    train = [
+        ask("abc", frozenset({0, 2}), multiple_answer, "q1"),
+        ask("ab", frozenset({0}), multiple_answer, "q2"),
+    ]
     solver = PositionPrior().fit(train)
     assert solver.shares_.tolist() == [1, 0, 1]
-    assert solver.score_candidates([ask("abcd", None, several)])[0].tolist() == [1, 0, 1, 0.6]
+    assert solver.score_candidates([ask("abcd", None, multiple_answer)])[0].tolist() == [
+        1,
+        0,
+        1,
+        0.6,
+    ]
 
 
 @pytest.mark.parametrize("solver", [Length(), NegationWords(), VerbatimOverlap(), PositionPrior()])

@@ -70,11 +70,11 @@ def test_each_passage_is_a_separate_index(task, similarity):
 
 
 def test_paragraphs_searches_the_passages_of_all_questions():
-    other = make_question(BOAT, "What did Nora sell?", "a boat", id="other")
+    boat = make_question(BOAT, "What did Nora sell?", "a boat", id="other")
     river = make_question(FOX, "Where did the duck swim?", "in the river", "in the barn")
-    own = IRSolver().score_candidates([river])
-    all_ = IRSolver(corpus="paragraphs").fit([river, other]).score_candidates([river])
-    assert own.evidence.tolist() == [False, False]
+    river_scores = IRSolver().score_candidates([river])
+    all_ = IRSolver(corpus="paragraphs").fit([river, boat]).score_candidates([river])
+    assert river_scores.evidence.tolist() == [False, False]
     assert all_.evidence.tolist() == [True, False]
 
 
@@ -102,20 +102,21 @@ def test_a_result_row_names_what_was_searched():
 def test_the_best_sentence_of_several_indexes_counts(tmp_path):
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
-    one = write_index(tmp_path / "one", ["A fox may sleep in the river.", "Hens do not."])
-    two = write_index(tmp_path / "two", ["Who sleeps on a boat? A fox!", "Hens do not."])
-    both = IRSolver(corpus=[one, two]).fit([QUESTION])
+    first_index = write_index(tmp_path / "one", ["A fox may sleep in the river.", "Hens do not."])
+    second_index = write_index(tmp_path / "two", ["Who sleeps on a boat? A fox!", "Hens do not."])
+    joint_solver = IRSolver(corpus=[first_index, second_index]).fit([QUESTION])
     alone = [
-        IRSolver(corpus=path).fit([QUESTION]).score_candidates([QUESTION]) for path in (one, two)
+        IRSolver(corpus=path).fit([QUESTION]).score_candidates([QUESTION])
+        for path in (first_index, second_index)
     ]
-    scores = both.score_candidates([QUESTION])
+    scores = joint_solver.score_candidates([QUESTION])
     assert scores.values.tolist() == np.maximum(*(a.values for a in alone)).tolist()
     assert scores.evidence.tolist() == [False, True, True]
-    assert parse_solver(f"ir,corpus={one}+{two}").fit([QUESTION]).score_candidates(
+    assert parse_solver(f"ir,corpus={first_index}+{second_index}").fit([QUESTION]).score_candidates(
         [QUESTION]
     ).values.tolist() == (scores.values.tolist())
     assert (
-        IRSolver(corpus=["paragraphs", one, two])
+        IRSolver(corpus=["paragraphs", first_index, second_index])
         .fit([QUESTION])
         .score_candidates([QUESTION])
         .evidence.all()
@@ -139,10 +140,10 @@ def test_verbatim_sentences_are_reported_and_can_be_excluded(tmp_path):
     assert re.search(
         "^ir,corpus=index: index .*1 questions, 1 .*right answer, .*1 passages", warning
     )
-    without = evaluate(dataset, [IRSolver(corpus=index, exclude_verbatim=True)])
-    (warning,) = without.warnings
+    excluded = evaluate(dataset, [IRSolver(corpus=index, exclude_verbatim=True)])
+    (warning,) = excluded.warnings
     assert re.search("^ir,corpus=index: 4 sentences", warning)
-    assert without.rows[0].signature != everything.rows[0].signature
+    assert excluded.rows[0].signature != everything.rows[0].signature
     solver = IRSolver(corpus=index, exclude_verbatim=True).fit(dataset)
     assert solver.excluded_ == 4
     assert solver.best_sentences(dataset)[0].sentences.tolist() == [-1, 1, -1]
@@ -173,13 +174,15 @@ def test_an_explanation_marks_the_sentence_and_its_words():
         ("barn", "candidate"),
     ]
     assert sum(best.numbers.values()) == pytest.approx(best.score, rel=1e-6)
-    assert all(not other.marks and not other.evidence for other in others)
+    assert all(
+        not other_candidate.marks and not other_candidate.evidence for other_candidate in others
+    )
 
 
 def test_an_explanation_quotes_a_sentence_of_another_text_with_its_source(tmp_path):
-    other = make_question(BOAT, "What did Nora sell?", "a boat", id="other")
+    boat = make_question(BOAT, "What did Nora sell?", "a boat", id="other")
     question = make_question(FOX, "Where did the duck swim?", "in the river", "in the barn")
-    solver = IRSolver(corpus="paragraphs").fit([question, other])
+    solver = IRSolver(corpus="paragraphs").fit([question, boat])
     best = solver.explain(question).candidates[0]
     assert (best.quote, best.source) == (
         "The duck swam around the boat in the river.",
@@ -264,7 +267,7 @@ def test_a_variant_named_after_what_it_searches_takes_no_other_corpus(variant):
 
 
 @pytest.mark.parametrize(
-    ("params", "field", "found"),
+    ("params", "field", "found_text"),
     [
         ({"corpus": ["passage", "paragraphs"]}, "corpus", "['passage', 'paragraphs']"),
         ({"corpus": "paragraphs", "engine": "opensearch"}, "corpus", "'paragraphs'"),
@@ -278,8 +281,8 @@ def test_a_variant_named_after_what_it_searches_takes_no_other_corpus(variant):
         ({"corpus": "paragraphs", "overlap": "word"}, "overlap", "'word'"),
     ],
 )
-def test_parameters_that_do_not_go_together_are_refused(params, field, found):
-    with raises(UsageError, field=field, found=found):
+def test_parameters_that_do_not_go_together_are_refused(params, field, found_text):
+    with raises(UsageError, field=field, found=found_text):
         IRSolver(**params).fit([QUESTION])
 
 

@@ -119,7 +119,7 @@ def test_the_files_in_a_value_are_found(solver, name, value, changed, tmp_path, 
     assert SOLVERS[solver].parameter(name).with_files(value, lambda path: f"<{path}>") == changed
 
 
-class Undeclared(Solver):
+class UndeclaredParameters(Solver):
     """A user's solver that declares no parameters."""
 
     def __init__(self, *, path="", scale=1, stop_words="smart"):
@@ -132,15 +132,15 @@ class Undeclared(Solver):
 
 
 def test_a_solver_need_not_declare_its_parameters():
-    Undeclared(scale="any", stop_words=3).check_parameters()
-    assert Undeclared.parameter("path") is SHARED_PARAMETERS["path"]
-    assert Undeclared.parameter("stop_words").signed("smart") == "smart"
-    assert Undeclared.parameter("stop_words").signed(3) == 3
-    assert not Undeclared.parameter("scale").is_file
-    assert Undeclared.parameter("scale").accepts(3)
+    UndeclaredParameters(scale="any", stop_words=3).check_parameters()
+    assert UndeclaredParameters.parameter("path") is SHARED_PARAMETERS["path"]
+    assert UndeclaredParameters.parameter("stop_words").signed("smart") == "smart"
+    assert UndeclaredParameters.parameter("stop_words").signed(3) == 3
+    assert not UndeclaredParameters.parameter("scale").is_file
+    assert UndeclaredParameters.parameter("scale").accepts(3)
 
 
-class Declaring(Undeclared):
+class Declaring(UndeclaredParameters):
     parameters: ClassVar = {
         "scale": Parameter("how much", (1, 2)),
         "gone": Parameter("of a base class", (1,)),
@@ -340,8 +340,12 @@ def cases(rows):
             yield (params, {}, facts) if isinstance(facts, str) else (params, facts, "")
         else:
             ((name, value),) = row.items()
-            found = repr(value)
-            yield row, {"field": name, "found": found}, f"parameter '{name}'.*{re.escape(found)}"
+            value_text = repr(value)
+            yield (
+                row,
+                {"field": name, "found": value_text},
+                f"parameter '{name}'.*{re.escape(value_text)}",
+            )
 
 
 @pytest.mark.parametrize(

@@ -45,8 +45,10 @@ DEV = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=4, seed=2, name="exam")
 SEVERAL = synthetic_dataset(Task.MULTIPLE_ANSWER, n_passages=10, seed=1)
 
 
-def equal(one: Scores, other: Scores) -> bool:
-    return np.array_equal(one.values, other.values) and np.array_equal(one.evidence, other.evidence)
+def equal(scores: Scores, other_scores: Scores) -> bool:
+    return np.array_equal(scores.values, other_scores.values) and np.array_equal(
+        scores.evidence, other_scores.evidence
+    )
 
 
 @pytest.fixture
@@ -201,14 +203,14 @@ def test_what_cannot_be_saved_is_refused(path, solver, error, fields, facts):
 
 
 def test_a_users_solver_or_decision_is_refused(path):
-    class Own(SurfaceLR):
+    class UsersRanker(SurfaceLR):
         name = "own"
 
     class Coin(Argmax):
         pass
 
     with raises(UsageError, field="solver", found="own") as caught:
-        save_solver(Own().fit(TRAIN), path)
+        save_solver(UsersRanker().fit(TRAIN), path)
     assert "--train DATA" in str(caught.value)
     with raises(UsageError, field="decision", found="Coin()") as caught:
         save_solver(SurfaceLR(decision=Coin()).fit(TRAIN), path)
@@ -241,8 +243,11 @@ def outcome(path):
 
 def is_foreign(path) -> bool:
     """Whether a file is refused because it is not a saved solver."""
-    found = outcome(path)
-    return isinstance(found, DataError) and found.expected == "format 'classic_rc solver'"
+    loading_outcome = outcome(path)
+    return (
+        isinstance(loading_outcome, DataError)
+        and loading_outcome.expected == "format 'classic_rc solver'"
+    )
 
 
 @settings(
@@ -250,25 +255,26 @@ def is_foreign(path) -> bool:
 )
 @given(data=st.data())
 def test_a_changed_byte_is_refused_or_changes_nothing(tmp_path, data):
-    whole = saved_bytes(tmp_path)
-    at = data.draw(st.integers(0, len(whole) - 1))
+    content = saved_bytes(tmp_path)
+    at = data.draw(st.integers(0, len(content) - 1))
     changed = tmp_path / "changed.npz"
     changed.write_bytes(
-        whole[:at] + bytes([whole[at] ^ data.draw(st.integers(1, 255))]) + whole[at + 1 :]
+        content[:at] + bytes([content[at] ^ data.draw(st.integers(1, 255))]) + content[at + 1 :]
     )
-    found = outcome(changed)
-    if not isinstance(found, DataError):  # a date in the archive's table
+    loading_outcome = outcome(changed)
+    if not isinstance(loading_outcome, DataError):  # a date in the archive's table
         assert equal(
-            found.score_candidates(DEV), load_solver(tmp_path / "whole.npz").score_candidates(DEV)
+            loading_outcome.score_candidates(DEV),
+            load_solver(tmp_path / "whole.npz").score_candidates(DEV),
         )
 
 
 @settings(max_examples=examples(8, 50), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_a_file_that_was_cut_off_is_refused(tmp_path, data):
-    whole = saved_bytes(tmp_path)
+    content = saved_bytes(tmp_path)
     cut = tmp_path / "cut.npz"
-    cut.write_bytes(whole[: data.draw(st.integers(0, len(whole) - 1))])
+    cut.write_bytes(content[: data.draw(st.integers(0, len(content) - 1))])
     assert isinstance(outcome(cut), DataError)
 
 
@@ -378,7 +384,7 @@ def test_deflated_members_are_refused_unread(path, monkeypatch):
 
 def test_members_that_share_their_bytes_or_name_are_refused(path):
     save_solver(SurfaceLR().fit(TRAIN), path)
-    whole = path.read_bytes()
+    content = path.read_bytes()
     with zipfile.ZipFile(path, "a") as archive:
         largest = max(archive.infolist(), key=lambda entry: entry.file_size)
         for number in range(4):
@@ -389,7 +395,7 @@ def test_members_that_share_their_bytes_or_name_are_refused(path):
         archive._didModify = True
     assert is_foreign(path)
     assert "larger than the archive" in outcome(path).problem
-    path.write_bytes(whole)
+    path.write_bytes(content)
     with pytest.warns(UserWarning, match="Duplicate"), zipfile.ZipFile(path, "a") as archive:
         archive.writestr("header.npy", b"")
     assert "two members of one name" in outcome(path).problem
@@ -455,9 +461,9 @@ def test_a_row_names_the_saved_solver_and_its_training_data(path):
     assert row.metrics() == anew.metrics()
     assert "|analyzer:word|path:model.npz@" in row.signature
     assert f"|trained_on:lessons@{TRAIN.fingerprint[:8]}|" in row.signature
-    other = path.with_name("moved.npz")
-    save_solver(SurfaceLR.variant("mitre2018").fit(DEV), other)
-    (changed,) = evaluate(DEV, [SavedSolver(path=str(other))]).rows
+    moved = path.with_name("moved.npz")
+    save_solver(SurfaceLR.variant("mitre2018").fit(DEV), moved)
+    (changed,) = evaluate(DEV, [SavedSolver(path=str(moved))]).rows
     assert changed.signature.split("path:")[1][10:18] != row.signature.split("path:")[1][10:18]
 
 
@@ -501,17 +507,20 @@ def test_a_solver_can_save_its_members():
         SurfaceLR(features="answer").fit(TRAIN),
         SurfaceLR(features="overlap").fit(TRAIN),
     )
-    plain = [solver_to_plain(part) for part in (first, second)]
+    plain = [solver_to_plain(member) for member in (first, second)]
     arrays = {
-        f"{i}.{name}": array for i, (_, own) in enumerate(plain) for name, array in own.items()
+        f"{i}.{name}": array
+        for i, (_, member_arrays) in enumerate(plain)
+        for name, array in member_arrays.items()
     }
     described = json.loads(json.dumps([data for data, _ in plain]))
     for i, (data, solver) in enumerate(zip(described, (first, second), strict=True)):
-        own = {
+        member_arrays = {
             name.removeprefix(f"{i}."): a for name, a in arrays.items() if name.startswith(f"{i}.")
         }
         assert equal(
-            solver_from_plain(data, own).score_candidates(DEV), solver.score_candidates(DEV)
+            solver_from_plain(data, member_arrays).score_candidates(DEV),
+            solver.score_candidates(DEV),
         )
 
 
@@ -525,13 +534,17 @@ def test_every_solver_that_can_be_saved_comes_back(path):
 
     def learning(solver: type[Solver]) -> Solver | None:
         """With its own parameters, or else those of a variant that learns."""
-        made = [solver(), *(solver.variant(name) for name in solver.variants)]
-        return next((each for each in made if each.learns_from != "nothing"), None)
+        variants = [solver(), *(solver.variant(name) for name in solver.variants)]
+        return next((variant for variant in variants if variant.learns_from != "nothing"), None)
 
     # A combination needs members: it is tested with some.
-    found = [learning(s) for s in SOLVERS.values() if is_persistent(s) and s.name != "combination"]
-    assert {"surface-lr", "span-ranker", "ngram-lm", "cloze-window"} <= {s.name for s in found if s}
-    for solver in filter(None, found):
+    solvers = [
+        learning(s) for s in SOLVERS.values() if is_persistent(s) and s.name != "combination"
+    ]
+    assert {"surface-lr", "span-ranker", "ngram-lm", "cloze-window"} <= {
+        s.name for s in solvers if s
+    }
+    for solver in filter(None, solvers):
         train = add_span_candidates(synthetic_dataset(min(solver.tasks), n_passages=6))
         solver.fit(train)
         save_solver(solver, path)

@@ -66,11 +66,11 @@ def write(tmp_path):
     return write
 
 
-def same(one: Scores, other: Scores) -> bool:
+def same(scores: Scores, other_scores: Scores) -> bool:
     return (
-        np.array_equal(one.values, other.values)
-        and np.array_equal(one.offsets, other.offsets)
-        and np.array_equal(one.evidence, other.evidence)
+        np.array_equal(scores.values, other_scores.values)
+        and np.array_equal(scores.offsets, other_scores.offsets)
+        and np.array_equal(scores.evidence, other_scores.evidence)
     )
 
 
@@ -89,8 +89,8 @@ def test_fitted_to_all_it_gives_any_part_in_any_order(write, form):
 def test_files_that_name_questions_may_have_more_of_them(write, form):
     scores = drawn(SEVERAL)
     path = write(SEVERAL, scores, form)
-    part = [SEVERAL[i] for i in (9, 2, 5)]
-    assert same(ScoreFile(path=path).fit(part).score_candidates(part), scores.take([9, 2, 5]))
+    subset = [SEVERAL[i] for i in (9, 2, 5)]
+    assert same(ScoreFile(path=path).fit(subset).score_candidates(subset), scores.take([9, 2, 5]))
 
 
 def test_a_part_with_only_zeros_still_has_scores(write):
@@ -146,9 +146,9 @@ def test_each_dataset_finds_its_own_of_several_files(write):
     assert same(solver.score_candidates(train), drawn(train, 1))
     with raises(DataError, problem=re.compile(r"2 score files.* 8 questions.*/a.*/b")):
         solver.fit(stories("test", 2))
-    both = [paths[1], write(dev, drawn(dev), "mctest-scores", "b2")]
-    with raises(UsageError, field="path", found=", ".join(both)) as caught:
-        ScoreFile(path=both).fit(dev)
+    paths_of_both = [paths[1], write(dev, drawn(dev), "mctest-scores", "b2")]
+    with raises(UsageError, field="path", found=", ".join(paths_of_both)) as caught:
+        ScoreFile(path=paths_of_both).fit(dev)
     assert "16 questions" in str(caught.value)
 
 
@@ -188,15 +188,15 @@ def test_the_signature_has_the_content_and_not_the_place(write, tmp_path):
     (tmp_path / "there").mkdir()
     here = write(dataset, drawn(dataset), "mctest-scores")
     there = write(dataset, drawn(dataset), "mctest-scores", "there/renamed")
-    one, other = evaluate(dataset, [ScoreFile(path=here), ScoreFile(path=there)]).rows
+    here_row, there_row = evaluate(dataset, [ScoreFile(path=here), ScoreFile(path=there)]).rows
     digest = hashlib.sha256((tmp_path / "scores").read_bytes()).hexdigest()
-    assert one.signature == other.signature
-    assert f"|file:{digest}|" in one.signature
-    assert f"|file:{digest[:8]}|" in one.short_signature
-    assert "path" not in one.signature
-    assert one.params["path"] == here
+    assert here_row.signature == there_row.signature
+    assert f"|file:{digest}|" in here_row.signature
+    assert f"|file:{digest[:8]}|" in here_row.short_signature
+    assert "path" not in here_row.signature
+    assert here_row.params["path"] == here
     write(dataset, drawn(dataset, 5), "mctest-scores")
-    assert evaluate(dataset, [ScoreFile(path=here)]).rows[0].signature != one.signature
+    assert evaluate(dataset, [ScoreFile(path=here)]).rows[0].signature != here_row.signature
 
 
 def test_it_is_measured_broken_down_and_drawn_as_any_solver(write):
@@ -212,10 +212,10 @@ def test_it_is_measured_broken_down_and_drawn_as_any_solver(write):
     ]
     assert [row.metrics() for row in rows[:2]] == [row.metrics() for row in rows[2:]]
     result = predict(dataset, solver, decide=False)
-    curve, own = (
+    curve, breakdown = (
         PrecisionRecallCurve.from_scores(scores, dataset) for scores in (result.scores, theirs)
     )
-    assert np.array_equal(curve.precision, own.precision)
+    assert np.array_equal(curve.precision, breakdown.precision)
     explained = solver.fit(dataset).explain(dataset[1])
     assert [c.score for c in explained.candidates] == theirs[1].tolist()
 
@@ -256,10 +256,10 @@ def test_a_files_scores_have_any_unit(write, form, low):
     (row,) = evaluate(dataset, [ScoreFile(path=path)]).rows
     assert (row.metrics()["accuracy"], row.tie_rate, row.block) == (1, 0, "given scores")
     assert "tie_tolerance:1e-12 relative" in row.signature.split("|")
-    again = write(
+    rescaled = write(
         dataset, ScoreFile(path=path).fit(dataset).score_candidates(dataset), form, "again"
     )
-    assert evaluate(dataset, [ScoreFile(path=again)]).rows[0].metrics() == row.metrics()
+    assert evaluate(dataset, [ScoreFile(path=rescaled)]).rows[0].metrics() == row.metrics()
 
 
 @pytest.mark.parametrize("ties", ["partial", "first", "strict"])

@@ -28,10 +28,10 @@ def test_the_window_by_hand():
 
 def test_a_fixed_window_and_the_whole_passage():
     question = ask("Who sat?", "dog")
-    [wide] = SlidingWindow(window=7).score_candidates([question])
-    [whole] = SlidingWindow(window="passage").score_candidates([question])
-    assert wide.tolist() == pytest.approx([2 * math.log(2)], abs=1e-7)
-    assert whole.tolist() == wide.tolist()
+    [wide_window] = SlidingWindow(window=7).score_candidates([question])
+    [whole_passage] = SlidingWindow(window="passage").score_candidates([question])
+    assert wide_window.tolist() == pytest.approx([2 * math.log(2)], abs=1e-7)
+    assert whole_passage.tolist() == wide_window.tolist()
 
 
 def test_no_evidence_where_nothing_matches():
@@ -48,15 +48,15 @@ def test_the_distance_by_hand():
 
 def test_the_combination_is_the_difference():
     question = ask("Who chased it?", "a dog", "a zebra")
-    both = SlidingWindowDistance(distance_weight=3.0).score_candidates([question])
+    combined = SlidingWindowDistance(distance_weight=3.0).score_candidates([question])
     window = SlidingWindow().score_candidates([question])
     distance = WordDistance().score_candidates([question])
-    assert both.values.tolist() == (window.values + 3.0 * distance.values).tolist()
+    assert combined.values.tolist() == (window.values + 3.0 * distance.values).tolist()
 
 
 def test_corpus_counts_are_learned_from_passages_without_gold():
-    other = ask("?", "x", passage=Passage("p2", "cat cat cat dog"), id="q2", gold=None)
-    solver = SlidingWindow(inverse_counts="corpus").fit([ask("?", "x", gold=None), other])
+    second_question = ask("?", "x", passage=Passage("p2", "cat cat cat dog"), id="q2", gold=None)
+    solver = SlidingWindow(inverse_counts="corpus").fit([ask("?", "x", gold=None), second_question])
     assert solver.word_counts_["cat"] == 5
     assert solver.learns_from == "passages"
     [score] = solver.score_candidates([ask("?", "dog")])
@@ -102,8 +102,10 @@ def test_a_cloze_candidate_takes_the_placeholders_place():
 def test_a_variant_is_its_parameters_and_nothing_else():
     solver = SlidingWindowDistance.variant("mctest500")
     assert solver.variant_name() == "mctest500"
-    same = SlidingWindowDistance(analyzer="mctest", stop_words="mctest", distance_weight=11.0)
-    assert same.variant_name() == "mctest500"
+    equal_parameters = SlidingWindowDistance(
+        analyzer="mctest", stop_words="mctest", distance_weight=11.0
+    )
+    assert equal_parameters.variant_name() == "mctest500"
     assert solver.set_params(decision=Argmax(ties="first")).variant_name() == "mctest500"
     # the decision distinguishes variants that have the same other parameters
     assert SlidingWindow.variant("richardson2013").variant_name() == "richardson2013"

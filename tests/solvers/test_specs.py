@@ -35,9 +35,9 @@ def comparable(solver):
 @pytest.mark.parametrize("spec", SPECS)
 def test_registered_solvers_and_variants_come_back(spec):
     solver = parse_solver(spec)
-    again = parse_solver(solver_spec(solver))
-    assert comparable(again) == comparable(solver)
-    assert solver_spec(again) == solver_spec(solver)
+    reparsed = parse_solver(solver_spec(solver))
+    assert comparable(reparsed) == comparable(solver)
+    assert solver_spec(reparsed) == solver_spec(solver)
 
 
 @pytest.mark.parametrize(
@@ -100,8 +100,8 @@ VALUES = st.recursive(
 
 @given(VALUES)
 def test_any_plain_value_comes_back(value):
-    again = parse_solver(solver_spec(ScoreFile(path="a", format=value))).format
-    assert repr(again) == repr(value)
+    reparsed = parse_solver(solver_spec(ScoreFile(path="a", format=value))).format
+    assert repr(reparsed) == repr(value)
 
 
 @given(st.lists(st.text(), min_size=2, max_size=3))
@@ -113,7 +113,7 @@ def test_any_members_parameter_comes_back(paths):
 
 
 @pytest.mark.parametrize(
-    ("spec", "field", "found", "expected"),
+    ("spec", "field", "found_text", "expected"),
     [
         *(
             (spec, "solver", spec, "matching brackets")
@@ -135,10 +135,10 @@ def test_any_members_parameter_comes_back(paths):
         ("sw+d,window__size=3", "parameter of sw+d", "window__size", "window"),
     ],
 )
-def test_errors_name_what_is_wrong(spec, field, found, expected):
-    with raises(UsageError, field=field, found=found, expected=expected) as caught:
+def test_errors_name_what_is_wrong(spec, field, found_text, expected):
+    with raises(UsageError, field=field, found=found_text, expected=expected) as caught:
         parse_solver(spec)
-    assert found in str(caught.value)
+    assert found_text in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -215,7 +215,7 @@ def test_specifications(spec, params):
 
 
 @pytest.mark.parametrize(
-    ("spec", "field", "found", "expected"),
+    ("spec", "field", "found_text", "expected"),
     [
         ("slidingwindow", "solver", "slidingwindow", "sliding-window"),
         ("sw+d:mctest600", "variant of sw+d", "mctest600", re.compile("mctest500")),
@@ -230,10 +230,10 @@ def test_specifications(spec, params):
         ),
     ],
 )
-def test_wrong_specifications(spec, field, found, expected):
-    with raises(UsageError, field=field, found=found, expected=expected) as caught:
+def test_wrong_specifications(spec, field, found_text, expected):
+    with raises(UsageError, field=field, found=found_text, expected=expected) as caught:
         parse_solver(spec).fit(QUESTIONS)
-    assert found in str(caught.value)
+    assert found_text in str(caught.value)
 
 
 def test_a_users_solver(tmp_path):
@@ -302,7 +302,7 @@ def test_parameters_of_a_decision_are_given_like_those_of_the_solver(spec, decis
 
 
 @pytest.mark.parametrize(
-    ("spec", "field", "found"),
+    ("spec", "field", "found_text"),
     [
         ("sw+d,ties=frist", "ties", "'frist'"),
         ("sw+d,decision=argmin", "decision", "argmin"),
@@ -311,6 +311,6 @@ def test_parameters_of_a_decision_are_given_like_those_of_the_solver(spec, decis
         ("sw+d,margin=1,ties=first", "decision", "margin and ties"),
     ],
 )
-def test_wrong_parameters_of_a_decision_are_refused(spec, field, found):
-    with raises(UsageError, field=field, found=found):
+def test_wrong_parameters_of_a_decision_are_refused(spec, field, found_text):
+    with raises(UsageError, field=field, found=found_text):
         parse_solver(spec)

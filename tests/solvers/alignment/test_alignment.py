@@ -31,12 +31,12 @@ def question(text, *candidates, passage=STORY, id="q"):
     )
 
 
-def scores(asked, **params):
-    return AlignmentILP(**params).fit([asked]).score_candidates([asked])
+def scores(question, **params):
+    return AlignmentILP(**params).fit([question]).score_candidates([question])
 
 
-def terms(asked, **params):
-    return [c.numbers for c in AlignmentILP(**params).fit([asked]).explain(asked).candidates]
+def terms(question, **params):
+    return [c.numbers for c in AlignmentILP(**params).fit([question]).explain(question).candidates]
 
 
 WHO = question("Who stole the bike, near the lake?", "a sly fox", "Mary", "the old lake", "an owl")
@@ -47,16 +47,22 @@ def test_values_equal_those_computed_by_hand():
     """Sentence 3 is "sly fox stole", "bike near" and "lake": "lake" covers a chunk, "bike" half
     of one.
     """
-    asked = 0.6 + 0.1 + 2 * 0.33
-    found = scores(WHO)
+    of_question = 0.6 + 0.1 + 2 * 0.33
+    solver_scores = scores(WHO)
     covered = (
         1.0 + 2 / 3
     ) / 2 - 0.4  # all of "sly fox" in "sly fox stole", and two thirds the other way
     lake = (1 / 2 + 1.0) / 2 - 0.4  # "old lake" with "lake"
-    assert found.values.tolist() == pytest.approx(
-        [asked + covered - 2.5, asked - 0.4 - 2.5, asked + lake - 2.5, asked - 0.4 - 2.5], abs=1e-9
+    assert solver_scores.values.tolist() == pytest.approx(
+        [
+            of_question + covered - 2.5,
+            of_question - 0.4 - 2.5,
+            of_question + lake - 2.5,
+            of_question - 0.4 - 2.5,
+        ],
+        abs=1e-9,
     )
-    assert found.evidence.all()
+    assert solver_scores.evidence.all()
 
 
 def test_terms_use_the_published_constants():
@@ -86,10 +92,12 @@ def test_a_question_of_one_chunk_may_use_it():
 
 
 def test_the_chunk_after_without_must_be_aligned():
-    asked = "Who rode to the lake without {}?"
-    assert scores(question(asked.format("the bike"), "Mary")).evidence.all()
-    assert not scores(question(asked.format("a towel"), "Mary")).evidence.any()
-    assert scores(question(asked.format("a towel"), "Mary"), align_without=False).evidence.all()
+    question_text = "Who rode to the lake without {}?"
+    assert scores(question(question_text.format("the bike"), "Mary")).evidence.all()
+    assert not scores(question(question_text.format("a towel"), "Mary")).evidence.any()
+    assert scores(
+        question(question_text.format("a towel"), "Mary"), align_without=False
+    ).evidence.all()
     assert scores(question("Who rode to the lake without", "Mary")).evidence.all()
 
 
@@ -105,8 +113,8 @@ def test_a_long_option_has_a_small_bonus():
 
 
 def test_chunks_can_be_single_words():
-    asked = question("Who stole the bike, near the lake?", "sly fox")
-    words, runs = terms(asked, chunks="words"), terms(asked)
+    bike_question = question("Who stole the bike, near the lake?", "sly fox")
+    words, runs = terms(bike_question, chunks="words"), terms(bike_question)
     assert words[0]["option_edges"] == pytest.approx(1.2)
     assert runs[0]["option_edges"] == pytest.approx(5 / 6 - 0.4)
 
@@ -120,8 +128,10 @@ def test_it_keeps_the_solver_contract():
 def test_any_number_of_processes_gives_the_same_scores():
     dataset = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=6)
     with small_blocks(5):
-        one, two = (evaluate(dataset, [AlignmentILP()], jobs=jobs).rows[0] for jobs in (1, 2))
-    assert one.metrics() == two.metrics()
+        serial, parallel = (
+            evaluate(dataset, [AlignmentILP()], jobs=jobs).rows[0] for jobs in (1, 2)
+        )
+    assert serial.metrics() == parallel.metrics()
     solver = AlignmentILP().fit(dataset)
     with small_blocks(5):
         alone, shared = solver.score_candidates(dataset), solver.score_with_jobs(dataset, 2)
@@ -146,8 +156,8 @@ class TestExplanation:
     def test_terms_add_up_to_the_score(self):
         dataset = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=4)
         solver = AlignmentILP().fit(dataset)
-        for asked in dataset:
-            for candidate in solver.explain(asked).candidates:
+        for dataset_question in dataset:
+            for candidate in solver.explain(dataset_question).candidates:
                 if candidate.evidence:
                     assert math.fsum(candidate.numbers.values()) == pytest.approx(
                         candidate.score, abs=1e-9
@@ -188,26 +198,26 @@ class TestWordNet:
             return bike if word in ("bike", "bicycle") else {self.synsets(word)[0]: 0}
 
     @pytest.fixture
-    def known(self, monkeypatch):
+    def wordnet_known(self, monkeypatch):
         monkeypatch.setattr("classic_rc.solvers.alignment.solver.find_wordnet", lambda: "somewhere")
         monkeypatch.setattr(
             "classic_rc.solvers.alignment.solver.read_wordnet", lambda folder: self.Known()
         )
 
-    def test_more_general_words_are_entailed_in_one_direction(self, known):
-        asked = question("Who rode, to the lake?", "a vehicle", "a bicycle")
-        vehicle, bicycle = terms(asked, wordnet="auto")
+    def test_more_general_words_are_entailed_in_one_direction(self, wordnet_known):
+        vehicle_question = question("Who rode, to the lake?", "a vehicle", "a bicycle")
+        vehicle, bicycle = terms(vehicle_question, wordnet="auto")
         # "red bike" entails "vehicle" by 1/2, which entails nothing, and "bicycle" by 1, which
         # entails half of it
         assert vehicle["option_edges"] == pytest.approx((1 / 2 + 0) / 2 - 0.4)
         assert bicycle["option_edges"] == pytest.approx((1 + 1 / 2) / 2 - 0.4)
-        assert all(t["option_edges"] == pytest.approx(-0.4) for t in terms(asked))
+        assert all(t["option_edges"] == pytest.approx(-0.4) for t in terms(vehicle_question))
 
-    def test_too_general_hypotheses_are_ignored(self, known):
-        (found,) = terms(question("Who rode, to the lake?", "an object"), wordnet="auto")
-        assert found["option_edges"] == pytest.approx(-0.4)
+    def test_too_general_hypotheses_are_ignored(self, wordnet_known):
+        (edge_term,) = terms(question("Who rode, to the lake?", "an object"), wordnet="auto")
+        assert edge_term["option_edges"] == pytest.approx(-0.4)
 
-    def test_the_signature_names_the_database(self, known, monkeypatch):
+    def test_the_signature_names_the_database(self, wordnet_known, monkeypatch):
         def signature(**params):
             (row,) = evaluate(Dataset([WHO]), [AlignmentILP(**params)]).rows
             return row.signature, row.caveats
@@ -225,10 +235,10 @@ class TestWordNet:
         with raises(DataError, source=re.compile(re.escape(str(tmp_path)))):
             AlignmentILP(wordnet=str(tmp_path)).fit([WHO])
 
-    def test_scores_do_not_depend_on_earlier_questions(self, known):
+    def test_scores_do_not_depend_on_earlier_questions(self, wordnet_known):
         """Words with the same stem are different words in WordNet."""
         solver = AlignmentILP(wordnet="auto")
         first = question("Who rode, to the lake?", "a bikes vehicles")
         second = question("Who rode, to the lake?", "a vehicle", id="r")
-        both = solver.score_candidates([first, second])
-        assert np.array_equal(both[1], solver.score_candidates([second])[0])
+        joint_scores = solver.score_candidates([first, second])
+        assert np.array_equal(joint_scores[1], solver.score_candidates([second])[0])

@@ -39,27 +39,36 @@ def program(
     """
     sentences = np.array(sentences)
     copies = np.arange(len(sentences)) if copies is None else np.array(copies)
-    asked = np.array(question, dtype=np.float64).reshape(-1, len(sentences)) - constants.offset
+    question_values = (
+        np.array(question, dtype=np.float64).reshape(-1, len(sentences)) - constants.offset
+    )
     answered = np.array(option, dtype=np.float64).reshape(-1, len(sentences)) - constants.offset
     ends, chunks = np.indices(answered.shape).reshape(2, -1)
-    every = Edges(ends, chunks, answered.ravel())
-    kept = option_edges(answered, sentences, copies, constants) if reduced else every
-    return Program(positive_edges(asked), kept, sentences, copies, len(asked), **others)
+    all_edges = Edges(ends, chunks, answered.ravel())
+    kept_edges = option_edges(answered, sentences, copies, constants) if reduced else all_edges
+    return Program(
+        positive_edges(question_values),
+        kept_edges,
+        sentences,
+        copies,
+        len(question_values),
+        **others,
+    )
 
 
-def value(found: Program, constants: Constants = PUBLISHED) -> float | None:
-    graph = solve(found, constants).graph
+def value(instance_program: Program, constants: Constants = PUBLISHED) -> float | None:
+    graph = solve(instance_program, constants).graph
     return None if graph is None else graph.value
 
 
 def exhaustive(full: Program, c: Constants) -> float | None:
     """Return the value of the best of all graphs, directly from the definitions."""
-    asked, answered = (
+    question_values, answered = (
         [Edge(*edge) for edge in zip(*map(np.ndarray.tolist, edges), strict=True)]
         for edges in (full.question, full.option)
     )
     return best_support_graph(
-        asked,
+        question_values,
         answered,
         full.sentences.tolist(),
         full.copies.tolist(),
@@ -125,10 +134,16 @@ def arrays(instance, c, *, reduced):
     copies = np.array(instance["copies"], dtype=np.int64)
     if len(copies):
         return program(**{**shaped, "copies": copies}, constants=c, reduced=reduced)
-    none = positive_edges(np.zeros((0, 0)))
+    no_edges = positive_edges(np.zeros((0, 0)))
     n_asked = len(instance["question"])
     return Program(
-        none, none, shaped["sentences"], copies, n_asked, instance["required"], instance["bonus"]
+        no_edges,
+        no_edges,
+        shaped["sentences"],
+        copies,
+        n_asked,
+        instance["required"],
+        instance["bonus"],
     )
 
 
@@ -137,29 +152,29 @@ def arrays(instance, c, *, reduced):
 def test_the_optimum_equals_exhaustive_search(instance, c):
     full = arrays(instance, c, reduced=False)
     best = exhaustive(full, c)
-    for found in (solve(arrays(instance, c, reduced=True), c), solve_by_highs(full, c)):
-        assert (found.graph is None) == (best is None)
-        if found.graph is not None:
-            assert found.graph.value == pytest.approx(best, abs=1e-8)
-            assert found.complete
+    for solution in (solve(arrays(instance, c, reduced=True), c), solve_by_highs(full, c)):
+        assert (solution.graph is None) == (best is None)
+        if solution.graph is not None:
+            assert solution.graph.value == pytest.approx(best, abs=1e-8)
+            assert solution.complete
 
 
 @settings(max_examples=examples(16, 100))
 @given(instances(), constants())
 def test_bounds_bound(instance, c):
     """No graph of a sentence has a greater value than its bound, and exact bounds are reached."""
-    found = arrays(instance, c, reduced=True)
-    if not found.option.n or not found.question.n or not c.align_option:
+    reduced_program = arrays(instance, c, reduced=True)
+    if not reduced_program.option.n or not reduced_program.question.n or not c.align_option:
         return
-    bounds = sentence_bounds(found, c)
-    for sentence in set(found.sentences.tolist()):
-        own = solve_by_highs(found.within(np.array([sentence])), c).graph
-        if own is not None:
-            assert own.value <= bounds.values[sentence] + 1e-9
+    bounds = sentence_bounds(reduced_program, c)
+    for sentence in set(reduced_program.sentences.tolist()):
+        sentence_graph = solve_by_highs(reduced_program.within(np.array([sentence])), c).graph
+        if sentence_graph is not None:
+            assert sentence_graph.value <= bounds.values[sentence] + 1e-9
         if bounds.exact[sentence]:
-            assert own is not None
+            assert sentence_graph is not None
             assert (
-                own.value
+                sentence_graph.value
                 == bounds.graph(sentence).value
                 == pytest.approx(bounds.values[sentence], abs=1e-8)
             )
@@ -171,19 +186,19 @@ def test_the_order_of_sentences_changes_nothing(instance, random):
     sentences = list(range(3))
     random.shuffle(sentences)
     renamed = {**instance, "sentences": [sentences[s] for s in instance["sentences"]]}
-    one, other = (
+    in_order, reordered = (
         solve(arrays(i, PUBLISHED, reduced=True), PUBLISHED).graph for i in (instance, renamed)
     )
-    assert (one and one.value) == (other and other.value)
+    assert (in_order and in_order.value) == (reordered and reordered.value)
 
 
 @settings(max_examples=examples(10, 60))
 @given(instances(), constants())
 def test_every_graph_has_a_greater_value_than_no_graph(instance, c):
-    found = arrays(instance, c, reduced=True)
-    graph = solve(found, c).graph
+    reduced_program = arrays(instance, c, reduced=True)
+    graph = solve(reduced_program, c).graph
     if graph is not None:
-        assert graph.value > c.infeasible_value(found.n_question_chunks)
+        assert graph.value > c.infeasible_value(reduced_program.n_question_chunks)
 
 
 def joint_optima(question, options, sentences, c: Constants) -> tuple[float, set[int]]:
@@ -205,13 +220,13 @@ def joint_optima(question, options, sentences, c: Constants) -> tuple[float, set
         rows.extend(({edge: 1.0, node: -1.0}, -np.inf, 0) for edge in edges)
 
     into: dict[int, list[int]] = {s: [] for s in set(sentences)}
-    asked: list[list[int]] = []
+    question_edges: list[list[int]] = []
     for row in question:
-        asked.append([])
+        question_edges.append([])
         for chunk, similarity in enumerate(row):
             if similarity > c.offset + 1e-9:
-                asked[-1].append(variable(similarity - c.offset))
-                into[sentences[chunk]].append(asked[-1][-1])
+                question_edges[-1].append(variable(similarity - c.offset))
+                into[sentences[chunk]].append(question_edges[-1][-1])
     active_options = []
     for option in options:
         edges = []
@@ -221,8 +236,8 @@ def joint_optima(question, options, sentences, c: Constants) -> tuple[float, set
                 into[sentences[chunk]].append(edges[-1])
         active_options.append(variable(c.long_option_weight if len(option) > 3 else 0.0))
         active_by(active_options[-1], edges)
-    nodes = [variable(c.question_weight) for _ in asked]
-    for node, edges in zip(nodes, asked, strict=True):
+    nodes = [variable(c.question_weight) for _ in question_edges]
+    for node, edges in zip(nodes, question_edges, strict=True):
         active_by(node, edges)
     used = [variable(c.sentence_weight) for _ in into]
     for node, edges in zip(used, into.values(), strict=True):
@@ -240,14 +255,14 @@ def joint_optima(question, options, sentences, c: Constants) -> tuple[float, set
         lower = np.zeros(len(costs))
         if forced is not None:
             lower[active_options[forced]] = 1
-        found = milp(
+        optimum = milp(
             np.array(costs),
             integrality=np.ones(len(costs)),
             bounds=Bounds(lower, 1),
             constraints=LinearConstraint(matrix, [r[1] for r in rows], [r[2] for r in rows]),
             options={"mip_rel_gap": 0.0},
         )
-        return -np.inf if found.x is None else -found.fun / 1000
+        return -np.inf if optimum.x is None else -optimum.fun / 1000
 
     optimum = best(None)
     return optimum, {k for k in range(len(options)) if best(k) > optimum - 1e-7}
@@ -406,11 +421,14 @@ def exhaustive_or_highs(full, c):
 
 
 def test_a_disabled_constraint_has_no_rows():
-    found = program([[1, 1, 1, 1]], [[1, 1, 1, 1]], [0, 0, 1, 1], 4 * [0], required=(0,))
+    small_program = program([[1, 1, 1, 1]], [[1, 1, 1, 1]], [0, 0, 1, 1], 4 * [0], required=(0,))
     limits = dict.fromkeys(Constants._fields[4:11])
     off = PUBLISHED._replace(**limits, align_without=False, align_option=False)
     rows = {
-        c: [len(own.lower) for own in constraint_rows(Variables.of(found, c), c)][3:]
+        c: [
+            len(rows_of_kind.lower)
+            for rows_of_kind in constraint_rows(Variables.of(small_program, c), c)
+        ][3:]
         for c in (PUBLISHED, off)
     }
     assert rows == {PUBLISHED: [1, 2, 1, 1, 1, 1], off: [1]}
@@ -418,10 +436,10 @@ def test_a_disabled_constraint_has_no_rows():
 
 
 def test_without_an_edge_after_without_there_is_no_graph():
-    found = program([[1, 0], [0, 0]], [[0, 1]], [0, 0], required=(1,))
-    assert solve(found, PUBLISHED).graph is None
-    assert solve_by_highs(found, PUBLISHED).graph is None
-    assert solve(found, PUBLISHED._replace(align_without=False)).graph is not None
+    small_program = program([[1, 0], [0, 0]], [[0, 1]], [0, 0], required=(1,))
+    assert solve(small_program, PUBLISHED).graph is None
+    assert solve_by_highs(small_program, PUBLISHED).graph is None
+    assert solve(small_program, PUBLISHED._replace(align_without=False)).graph is not None
 
 
 def test_trivial_programs():

@@ -64,19 +64,21 @@ class Hints(Solver):
         )
 
 
-def hinted(dataset, every=3):
+def hinted(dataset, period=3):
     """Return the questions with hints; every `every`-th hint is wrong."""
     rows = []
     for n, q in enumerate(dataset):
         right = min(q.gold)
         rows.append(
-            replace(q, meta={"hint": right if n % every else (right + 1) % len(q.candidates)})
+            replace(q, meta={"hint": right if n % period else (right + 1) % len(q.candidates)})
         )
     return replace(dataset, questions=rows)
 
 
-def same(one: Scores, other: Scores) -> bool:
-    return np.array_equal(one.values, other.values) and np.array_equal(one.evidence, other.evidence)
+def same(scores: Scores, other_scores: Scores) -> bool:
+    return np.array_equal(scores.values, other_scores.values) and np.array_equal(
+        scores.evidence, other_scores.evidence
+    )
 
 
 @pytest.mark.parametrize(
@@ -127,10 +129,10 @@ def test_scores_within_a_question_are_standardised(rows):
 @given(ROWS, st.floats(0.01, 100), st.floats(-100, 100), st.randoms())
 def test_standardised_scores_do_not_depend_on_unit_or_order(rows, scale, shift, random):
     plain = standardise_within_questions(Scores.from_lists(rows))
-    other = standardise_within_questions(
+    rescaled = standardise_within_questions(
         Scores.from_lists([[scale * v + shift for v in row] for row in rows])
     )
-    assert other.values == pytest.approx(plain.values, abs=1e-6)
+    assert rescaled.values == pytest.approx(plain.values, abs=1e-6)
     shuffled = [random.sample(range(len(row)), len(row)) for row in rows]
     moved = standardise_within_questions(
         Scores.from_lists([[r[i] for i in o] for r, o in zip(rows, shuffled, strict=True)])
@@ -163,8 +165,8 @@ def test_the_search_finds_the_best_shares():
     assert all(point.min() >= 0 and point.sum() == pytest.approx(1) for point in tried)
     assert search_shares(lambda shares: float(shares[0] > 0.61), 2) == pytest.approx([0.62, 0.38])
     assert search_shares(lambda shares: 1.0, 4) == pytest.approx([0.25] * 4)
-    found = search_shares(lambda shares: -np.square(shares - [0.1, 0.6, 0.3]).sum(), 3)
-    assert found == pytest.approx([0.1, 0.6, 0.3], abs=0.03)
+    best_shares = search_shares(lambda shares: -np.square(shares - [0.1, 0.6, 0.3]).sum(), 3)
+    assert best_shares == pytest.approx([0.1, 0.6, 0.3], abs=0.03)
 
 
 @pytest.mark.parametrize("members", [2, 3])
@@ -174,8 +176,8 @@ def test_tuned_weights_are_no_worse_on_their_split_than_a_member_or_equal_weight
     assert tuned.score(TRAIN) >= max(solver.fit(TRAIN).score(TRAIN) for solver in solvers)
     assert max(tuned.weights_) == 1
     assert min(tuned.weights_) >= 0
-    again = clone(tuned).fit(TRAIN).tune(list(TRAIN))
-    assert again.weights_ == tuned.weights_
+    retuned = clone(tuned).fit(TRAIN).tune(list(TRAIN))
+    assert retuned.weights_ == tuned.weights_
 
 
 def test_a_threshold_is_tuned_with_the_weights():
@@ -223,7 +225,7 @@ def test_a_member_that_only_remembers_gets_no_weight():
 def test_members_are_stacked_by_scores_of_passages_that_they_have_not_seen(group):
     fits, scored = [], []
 
-    class Watches(Remembers):
+    class NotesPassagesSeen(Remembers):
         def fit(self, questions, y=None):
             fits.append({q.passage.id for q in questions})
             self.passages_ = fits[-1]
@@ -235,13 +237,17 @@ def test_members_are_stacked_by_scores_of_passages_that_they_have_not_seen(group
 
     rows = [replace(q, meta={**q.meta, "shelf": int(q.passage.id[1:]) // 2}) for q in hinted(TRAIN)]
     train = replace(TRAIN, questions=rows)
-    Combination(solvers=[Watches(), Hints()], weights="stacked", folds=3, group=group).fit(train)
+    Combination(
+        solvers=[NotesPassagesSeen(), Hints()], weights="stacked", folds=3, group=group
+    ).fit(train)
     everything = {q.passage.id for q in train}
     assert [len(seen) == len(everything) for seen in fits] == [True, False, False, False]
-    assert all(seen.isdisjoint(asked) for seen, asked in scored)
-    assert set().union(*(asked for _, asked in scored)) == everything
+    assert all(seen.isdisjoint(scored_passages) for seen, scored_passages in scored)
+    assert set().union(*(scored_passages for _, scored_passages in scored)) == everything
     if group is not None:
-        shelves = [{int(name[1:]) // 2 for name in asked} for _, asked in scored]
+        shelves = [
+            {int(name[1:]) // 2 for name in scored_passages} for _, scored_passages in scored
+        ]
         assert sum(map(len, shelves)) == len(set().union(*shelves))
 
 
@@ -280,12 +286,16 @@ class Reads(Solver):
 
 @pytest.mark.parametrize("weights", [None, "stacked"])
 def test_each_member_is_fitted_on_the_data_that_it_may_learn_from(weights):
-    train, asked = ({q.passage.text for q in data} for data in (TRAIN, DEV))
+    train, dev_passages = ({q.passage.text for q in data} for data in (TRAIN, DEV))
     solver = Combination(
         solvers=[Reads(), Reads(learns="passages"), Reads(learns="gold")], weights=weights
     )
     solver.fit_for(DEV, TRAIN)
-    assert [member.passages_ for member in solver.solvers_] == [asked, train | asked, train]
+    assert [member.passages_ for member in solver.solvers_] == [
+        dev_passages,
+        train | dev_passages,
+        train,
+    ]
     assert [member.sees_gold_ for member in solver.solvers_] == [False, False, True]
     assert solver.caveats(DEV) == ("Reads-1: it reads", "Reads-2: it reads", "Reads-3: it reads")
     with raises(UsageError) as error:
@@ -311,10 +321,10 @@ def test_learns_from_follows_members_and_weights(learns, weights, normalise, exp
 
 
 def test_texts_are_encoded_once_per_analyzer(monkeypatch):
-    made = []
+    analyzers_used = []
 
     def counted(questions, analyzer):
-        made.append(analyzer.spec)
+        analyzers_used.append(analyzer.spec)
         return encode(questions, analyzer)
 
     monkeypatch.setattr(combination_module, "encode", counted)
@@ -324,17 +334,17 @@ def test_texts_are_encoded_once_per_analyzer(monkeypatch):
     )
     solver.set_params(**{"score-file": Random()}).fit(DEV)
     plain = solver.score_candidates(DEV)
-    assert sorted(made) == ["treebank", "word"]
-    made.clear()
+    assert sorted(analyzers_used) == ["treebank", "word"]
+    analyzers_used.clear()
     encoded = encode(DEV, "treebank")
     assert same(solver.score_candidates(encoded), plain)
-    assert made == ["word"]
-    made.clear()
+    assert analyzers_used == ["word"]
+    analyzers_used.clear()
     alike = Combination(solvers=[SlidingWindow(), WordDistance(), IRSolver()])
     assert alike.analyzer.spec == "word"
     assert solver.analyzer is None
     evaluate(DEV, [alike, SlidingWindow()])
-    assert made == []
+    assert analyzers_used == []
 
 
 def test_members_parameters_are_parameters_of_the_combination():
@@ -535,7 +545,7 @@ def test_variants_have_published_weights_whatever_the_path_of_the_file():
     assert mine.published_tuning() == SlidingWindowDistance.variants["mctest160"].tuned_on
 
 
-class Given(Solver):
+class MetaScores(Solver):
     """The scores in the questions' meta, as a file's if `relative_ties`."""
 
     def __init__(self, *, key: str = "given", relative_ties: bool = False) -> None:
@@ -568,7 +578,7 @@ def test_rounding_below_the_tolerance_of_ties_does_not_decide(normalise):
         right=lambda q: [float(i in q.gold) for i in range(len(q.candidates))],
     )
     for key in ("noise", "mixed"):
-        members = [Given(key=key), Given(key="right")]
+        members = [MetaScores(key=key), MetaScores(key="right")]
         solver = Combination(solvers=members, weights=[1, 0.1], normalise=normalise).fit(noisy)
         rows = evaluate(noisy, [members[0], members[1], solver]).rows
         assert rows[1].metrics()["accuracy"] == 1
@@ -598,9 +608,9 @@ def test_standardised_scores_do_not_depend_on_huge_or_tiny_units(unit, normalise
         return [scale * float(v) for v in rng.integers(-4, 5, len(q.candidates))]
 
     dataset = given_scores(DEV, plain=drawn, scaled=lambda q: drawn(q, unit))
-    one, other = (
+    standardised, rescaled = (
         Combination(
-            solvers=[Given(key=key, relative_ties=True), LongestCandidate()],
+            solvers=[MetaScores(key=key, relative_ties=True), LongestCandidate()],
             weights=weights,
             normalise=normalise,
         )
@@ -608,14 +618,14 @@ def test_standardised_scores_do_not_depend_on_huge_or_tiny_units(unit, normalise
         .score_candidates(dataset)
         for key in ("plain", "scaled")
     )
-    assert np.isfinite(other.values).all()
-    assert other.values == pytest.approx(one.values, rel=1e-6, abs=1e-9)
-    assert one.are_best().mean() < 1
+    assert np.isfinite(rescaled.values).all()
+    assert rescaled.values == pytest.approx(standardised.values, rel=1e-6, abs=1e-9)
+    assert standardised.are_best().mean() < 1
 
 
 def test_a_sum_that_is_too_large_is_an_error():
     dataset = given_scores(DEV, big=lambda q: [1e308, *[0.0] * (len(q.candidates) - 1)])
-    solver = Combination(solvers=[Given(key="big"), Given(key="big")]).fit(dataset)
+    solver = Combination(solvers=[MetaScores(key="big"), MetaScores(key="big")]).fit(dataset)
     with raises(UsageError, field="weights"):
         solver.score_candidates(dataset)
 
@@ -634,18 +644,20 @@ def penalised(q):
 def saturated(q):
     """Probabilities that are nearly 0 or 1 and seldom right."""
     rng = np.random.default_rng(int.from_bytes(hashlib.sha256(q.id.encode()).digest()[4:8], "big"))
-    chosen = min(q.gold) if rng.random() < 0.45 else int(rng.integers(len(q.candidates)))
-    return [0.97 if i == chosen else 0.01 for i in range(len(q.candidates))]
+    best_option = min(q.gold) if rng.random() < 0.45 else int(rng.integers(len(q.candidates)))
+    return [0.97 if i == best_option else 0.01 for i in range(len(q.candidates))]
 
 
 def test_stacked_weights_are_no_worse_than_a_member_on_their_training_data():
     dataset = given_scores(PENALTIES, penalised=penalised, saturated=saturated)
-    members = [Given(key="penalised"), Given(key="saturated")]
+    members = [MetaScores(key="penalised"), MetaScores(key="saturated")]
     stacked = Combination(solvers=members, weights="stacked")
     evaluation = evaluate(dataset, [*members, stacked], cv=5)
-    one, other, row = (r.metrics()["accuracy"] for r in evaluation.rows)
+    first_accuracy, second_accuracy, stacked_accuracy = (
+        r.metrics()["accuracy"] for r in evaluation.rows
+    )
     assert len(dataset) * 4 / 5 >= 100
-    assert row >= max(one, other) - 0.01
+    assert stacked_accuracy >= max(first_accuracy, second_accuracy) - 0.01
     caveats = [c for c in evaluation.rows[2].caveats if "out of fold on its training data" in c]
     assert 1 <= len(caveats) <= 2
     assert np.isfinite(stacked.fit(dataset).score_candidates(dataset).values).all()
@@ -662,7 +674,7 @@ def test_a_run_warns_if_a_member_is_better(tmp_path, weights, task):
             float(i not in q.gold) * 9 * (len(q.text) % 3) for i in range(len(q.candidates))
         ],
     )
-    members = [Given(key="right"), Given(key="wrong")]
+    members = [MetaScores(key="right"), MetaScores(key="wrong")]
     evaluation = evaluate(
         dataset,
         [*members, Combination(solvers=members, weights=weights)],
@@ -675,7 +687,7 @@ def test_a_run_warns_if_a_member_is_better(tmp_path, weights, task):
     assert len(warnings) == (row < 1)
     if row < 1:
         assert f"{100 * row:.2f}" in warnings[0]
-        assert "100.00 of its member Given-1" in warnings[0]
+        assert "100.00 of its member MetaScores-1" in warnings[0]
         assert ("out of fold" in warnings[0]) == (
             weights in ("stacked", "tuned") or task is Task.MULTIPLE_ANSWER
         )

@@ -51,16 +51,16 @@ def percents(dataset, solver):
 def test_entailment_and_its_combination_by_kind_of_question(
     shared_data, name, rte, together, released
 ):
-    dataset, own = load(shared_data / "mctest" / f"{name}.tsv"), files(shared_data, name)
-    assert percents(dataset, ScoreFile(path=own["RTE"])) == rte
-    variant = f"combination:mctest{name[2:5]}-rte,score-file__path={own['RTE']}"
+    dataset, score_files = load(shared_data / "mctest" / f"{name}.tsv"), files(shared_data, name)
+    assert percents(dataset, ScoreFile(path=score_files["RTE"])) == rte
+    variant = f"combination:mctest{name[2:5]}-rte,score-file__path={score_files['RTE']}"
     assert percents(dataset, parse_solver(variant)) == together
     weight = Combination.variants[f"mctest{name[2:5]}-rte"].params["weights"]
     from_files = Combination(
-        solvers=[ScoreFile(path=own[k]) for k in ("RTE", "Baseline_SW_D")], weights=weight
+        solvers=[ScoreFile(path=score_files[k]) for k in ("RTE", "Baseline_SW_D")], weights=weight
     )
     assert percents(dataset, from_files) == together
-    assert percents(dataset, ScoreFile(path=own["RTE_Plus_BaselineSW_D"])) == released
+    assert percents(dataset, ScoreFile(path=score_files["RTE_Plus_BaselineSW_D"])) == released
 
 
 class EarlierRelease(Solver):
@@ -73,23 +73,23 @@ class EarlierRelease(Solver):
     def score_candidates(self, questions):
         encoded = encode(questions, "mctest")
         arrays = encoded.arrays
-        best, distances, found = window_and_distance(
+        best, distances, has_distance = window_and_distance(
             arrays, encoded.stop_flags("mctest"), window="set", word_weights=None, rule="mean"
         )
         words = np.diff(arrays.passage_offsets)[arrays.question_passage[arrays.candidate_question]]
-        divided = np.where(found, distances * (words - 1) / words, 1.0)
-        return encoded.scores(best / SCALE - 10 * divided, found)
+        divided = np.where(has_distance, distances * (words - 1) / words, 1.0)
+        return encoded.scores(best / SCALE - 10 * divided, has_distance)
 
 
 @pytest.mark.parametrize("name", ["mc160.train", "mc160.dev", "mc500.train", "mc500.dev"])
 def test_the_released_sum_uses_an_earlier_release(shared_data, name):
     """All candidates agree to five decimals, the precision of the added file."""
-    dataset, own = load(shared_data / "mctest" / f"{name}.tsv"), files(shared_data, name)
+    dataset, score_files = load(shared_data / "mctest" / f"{name}.tsv"), files(shared_data, name)
     weights = Combination.variants[f"mctest{name[2:5]}-rte"].params["weights"]
     solver = Combination(
-        solvers=[ScoreFile(path=own["RTE"]), EarlierRelease()], weights=weights
+        solvers=[ScoreFile(path=score_files["RTE"]), EarlierRelease()], weights=weights
     ).fit(dataset)
-    released = read_scores(own["RTE_Plus_BaselineSW_D"], dataset)
+    released = read_scores(score_files["RTE_Plus_BaselineSW_D"], dataset)
     rounding = weights[1] * 0.5e-5 + 1e-7
     assert np.abs(solver.score_candidates(dataset).values - released.values).max() <= rounding
 
@@ -97,9 +97,10 @@ def test_the_released_sum_uses_an_earlier_release(shared_data, name):
 def test_rows_of_variants_are_marked_on_the_split_that_tuned_their_constants(shared_data):
     rows = []
     for name in ("mc160.dev", "mc500.dev"):
-        own = files(shared_data, name)["RTE"]
+        entailment_file = files(shared_data, name)["RTE"]
         solvers = [
-            parse_solver(f"combination:mctest{n}-rte,score-file__path={own}") for n in (160, 500)
+            parse_solver(f"combination:mctest{n}-rte,score-file__path={entailment_file}")
+            for n in (160, 500)
         ]
         rows += evaluate(load(shared_data / "mctest" / f"{name}.tsv"), solvers).rows
     assert [row.name for row in rows[:2]] == [
@@ -123,8 +124,8 @@ def test_multirc_released_scores_stacked_within_questions(shared_data):
     stacked = Combination(solvers=members, weights="stacked", normalise="question")
     rows = evaluate(dataset, [*members, stacked], cv=5).rows
     metric = METRICS["f1_a"]
-    found = [round(100 * row.metrics()["f1_a"], 1) for row in rows]
-    assert found == pytest.approx([58.4, 63.5, 64.4, 67.7], abs=0.11)
+    percentages = [round(100 * row.metrics()["f1_a"], 1) for row in rows]
+    assert percentages == pytest.approx([58.4, 63.5, 64.4, 67.7], abs=0.11)
     statistics = np.column_stack([row.outcomes.statistics["f1_a"] for row in (rows[3], rows[2])])
     means = resample_means(statistics, passage_groups(dataset), n=1000)
     width = statistics.shape[1] // 2
@@ -141,10 +142,10 @@ def test_one_question_is_explained_by_a_saved_combination_with_score_files(share
     entire data.
     """
     train, dev = (load(shared_data / "mctest" / f"mc160.{split}.tsv") for split in ("train", "dev"))
-    both = ScoreFile(
+    score_file = ScoreFile(
         path=[files(shared_data, f"mc160.{split}")["RTE"] for split in ("train", "dev")]
     )
-    stacked = Combination(solvers=[both, parse_solver("sw+d:mctest160")], weights="stacked")
+    stacked = Combination(solvers=[score_file, parse_solver("sw+d:mctest160")], weights="stacked")
     save_solver(stacked.fit(train), tmp_path / "stacked.npz")
     saved = SavedSolver(path=str(tmp_path / "stacked.npz")).fit(dev)
     assert [c.score for c in saved.explain(dev[9]).candidates] == saved.score_candidates(dev)[
@@ -154,9 +155,11 @@ def test_one_question_is_explained_by_a_saved_combination_with_score_files(share
 
 def test_scores_of_a_slice_are_a_slice_of_the_scores(shared_data):
     name = "mc160.dev"
-    dataset, own = load(shared_data / "mctest" / f"{name}.tsv"), files(shared_data, name)
-    solver = parse_solver(f"combination:mctest160-rte,score-file__path={own['RTE']}").fit(dataset)
-    part = solver.score_candidates(dataset[30:50])
-    whole: Scores = solver.score_candidates(dataset).take(range(30, 50))
-    assert np.array_equal(part.values, whole.values)
-    assert np.array_equal(part.evidence, whole.evidence)
+    dataset, score_files = load(shared_data / "mctest" / f"{name}.tsv"), files(shared_data, name)
+    solver = parse_solver(f"combination:mctest160-rte,score-file__path={score_files['RTE']}").fit(
+        dataset
+    )
+    slice_scores = solver.score_candidates(dataset[30:50])
+    all_scores: Scores = solver.score_candidates(dataset).take(range(30, 50))
+    assert np.array_equal(slice_scores.values, all_scores.values)
+    assert np.array_equal(slice_scores.evidence, all_scores.evidence)

@@ -35,23 +35,25 @@ def plain_cells(texts: RankerTexts) -> list[set[str]]:
     def words(tokens, offsets, i):
         return [vocabulary[t] for t in tokens[offsets[i] : offsets[i + 1]]]
 
-    def content(own):
-        kept = [word for word in own if not texts.stop[vocabulary.index(word)]]
-        return kept or own
+    def content(text_words):
+        content_words = [word for word in text_words if not texts.stop[vocabulary.index(word)]]
+        return content_words or text_words
 
     cells = []
     for i, q in enumerate(arrays.candidate_question):
         own = words(arrays.candidate_tokens, arrays.candidate_offsets, i)
-        asked = words(arrays.question_tokens, arrays.question_offsets, q)
+        question_words = words(arrays.question_tokens, arrays.question_offsets, q)
         passage = words(arrays.passage_tokens, arrays.passage_offsets, arrays.question_passage[q])
-        opening = " ".join([*asked[:2], "-", "-"][:2])
+        opening = " ".join([*question_words[:2], "-", "-"][:2])
         names = {f"word: {w}" for w in own}
         names |= {f"bigram: {' '.join(pair)}" for pair in pairwise(own)}
         names |= {f"trigram: {' '.join(own[k : k + 3])}" for k in range(len(own) - 2)}
         names |= {f"word in passage: {w}, {'yes' if w in passage else 'no'}" for w in own}
         names |= {f"word, type: {w}, {[*QUESTION_TYPES, 'other'][texts.types[q]]}" for w in own}
         names |= {
-            f"word, question word: {w}, {other}" for w in content(own) for other in content(asked)
+            f"word, question word: {w}, {question_word}"
+            for w in content(own)
+            for question_word in content(question_words)
         }
         names |= {
             f"opening, first word: {opening}, {(own or ['-'])[0]}",
@@ -83,13 +85,15 @@ def test_the_cells_of_training_are_those_of_a_plain_loop(seed):
 
 @settings(max_examples=10)
 @given(st.integers(0, 10**6), st.integers(2, 4))
-def test_other_texts_have_the_cells_that_training_has_seen_often_enough(seed, least):
+def test_other_texts_have_the_cells_that_training_has_seen_often_enough(seed, min_count):
     texts, others = texts_of(seed), texts_of(seed + 1, n_passages=3)
-    cells = LexicalCells.learn(texts, TrainingWords.learn(texts), ALL, least)
-    counts = Counter(name for own in plain_cells(texts) for name in own)
-    frequent = {name for name, count in counts.items() if count >= least}
+    cells = LexicalCells.learn(texts, TrainingWords.learn(texts), ALL, min_count)
+    counts = Counter(name for cell_names in plain_cells(texts) for name in cell_names)
+    frequent = {name for name, count in counts.items() if count >= min_count}
     assert cells.n_columns == len(frequent)
-    assert named_cells(cells, others) == [own & frequent for own in plain_cells(others)]
+    assert named_cells(cells, others) == [
+        cell_names & frequent for cell_names in plain_cells(others)
+    ]
 
 
 @pytest.mark.parametrize(("inputs", "hidden"), [({"question"}, "passage"), (set(), "question")])
@@ -106,13 +110,13 @@ def test_scores_are_sums_of_weights_in_any_blocks():
     weights = np.random.default_rng(0).standard_normal(cells.n_columns).astype(np.float32)
     scores = cells.score(texts, weights)
     names = dict(zip(cells.describe(range(cells.n_columns)), weights.tolist(), strict=True))
-    own, whole = named_cells(cells, texts), cells.matrix(texts)
+    cells_by_name, matrix = named_cells(cells, texts), cells.matrix(texts)
     assert np.allclose(
-        scores, [sum(names[name] for name in row) for row in own], rtol=0, atol=1e-12
+        scores, [sum(names[name] for name in row) for row in cells_by_name], rtol=0, atol=1e-12
     )
     with small_blocks(8):
         assert LexicalCells.learn(texts, cells.words, ALL, 2).describe(
             range(cells.n_columns)
         ) == list(names)
         assert np.array_equal(cells.score(texts, weights), scores)
-        assert (cells.matrix(texts) != whole).nnz == 0
+        assert (cells.matrix(texts) != matrix).nnz == 0

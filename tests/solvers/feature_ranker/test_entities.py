@@ -81,8 +81,10 @@ def texts_of_problem(problem, lengths, placeholders, stop):
     return EntityTexts(
         encoded,
         flags_of(problem.n_words, stop),
-        offsets_of(np.array([n for own in lengths for n in own], dtype=np.int64)),
-        offsets_of(np.array([len(own) for own in lengths], dtype=np.int64)),
+        offsets_of(
+            np.array([n for passage_lengths in lengths for n in passage_lengths], dtype=np.int64)
+        ),
+        offsets_of(np.array([len(passage_lengths) for passage_lengths in lengths], dtype=np.int64)),
         np.array(placeholders, dtype=np.int64),
     )
 
@@ -100,8 +102,12 @@ def plain_questions(texts):
         passage = int(arrays.question_passage[i])
         first, last = texts.passage_sentences[[passage, passage + 1]].tolist()
         sentences = lists(arrays.passage_tokens, sentence_bounds[first : last + 1])
-        own = [candidates[c] for c in np.flatnonzero(arrays.candidate_question == i)]
-        yield reference.ClozeQuestion(sentences, query, int(texts.placeholders[i]), own)
+        question_candidates = [
+            candidates[c] for c in np.flatnonzero(arrays.candidate_question == i)
+        ]
+        yield reference.ClozeQuestion(
+            sentences, query, int(texts.placeholders[i]), question_candidates
+        )
 
 
 def assert_equals_reference(texts):
@@ -155,19 +161,19 @@ def test_evidence_is_the_sentence_of_the_nearest_mention(problem):
 
 
 @settings(max_examples=examples(16, 100))
-@given(problem=cloze_problems(), most=st.integers(1, 12), pairs=st.integers(1, 40))
-def test_distances_of_mentions_equal_the_reference(problem, most, pairs):
+@given(problem=cloze_problems(), max_distance=st.integers(1, 12), pairs=st.integers(1, 40))
+def test_distances_of_mentions_equal_the_reference(problem, max_distance, pairs):
     problem, _, placeholders, stop = problem
     arrays, gaps = problem.arrays, np.array(placeholders, dtype=np.int64)
     postings = passage_postings(arrays)
     mentions = phrase_places(arrays, postings)
     counted = ~flags_of(problem.n_words, stop)
     with small_blocks(pairs):
-        got = mention_distances(arrays, postings, *mentions, gaps, counted, most).tolist()
+        got = mention_distances(arrays, postings, *mentions, gaps, counted, max_distance).tolist()
     expected = []
     for (q, _), (passage, query, candidate) in zip(problem.candidates, problem.texts, strict=True):
         aligned = reference.cloze.alignments(
-            passage, query, placeholders[q], candidate, max_distance=most, ignored=stop
+            passage, query, placeholders[q], candidate, max_distance=max_distance, ignored=stop
         )
         expected += [sum(word.steps for word in words) for _, words in aligned]
     assert got == expected
@@ -244,9 +250,11 @@ def test_another_candidate_of_the_query_in_the_sentence():
         0,
         0,
     )
-    whole, part = features_of(ask("Bob Ray left.", "@placeholder, or Bob, left.", "Bob Ray", "Bob"))
+    full_name, partial_name = features_of(
+        ask("Bob Ray left.", "@placeholder, or Bob, left.", "Bob Ray", "Bob")
+    )
     # they are one mention
-    assert (whole["entity in sentence"], part["entity in sentence"]) == (0, 0)
+    assert (full_name["entity in sentence"], partial_name["entity in sentence"]) == (0, 0)
 
 
 @pytest.mark.parametrize(
@@ -283,17 +291,21 @@ def news(n: int, seed: int) -> Dataset:
             for person, thing in zip(people, things, strict=True)
         ]
         text = " ".join([*sold, f"{people[0]} met {people[1]}.", f"{people[0]} was happy."])
-        asked = int(rng.integers(5))
+        target = int(rng.integers(5))
         mentions = tuple(map(Candidate, [*people, people[0], people[1], people[0]]))
-        query = f"The {things[asked]} was sold by @placeholder."
+        query = f"The {things[target]} was sold by @placeholder."
         questions.append(
-            Question(f"q{i}", Passage(f"p{i}", text), query, mentions, (people[asked],), Task.CLOZE)
+            Question(
+                f"q{i}", Passage(f"p{i}", text), query, mentions, (people[target],), Task.CLOZE
+            )
         )
     return Dataset(questions, f"news {seed}")
 
 
-def same(one, other):
-    return np.array_equal(one.values, other.values) and np.array_equal(one.evidence, other.evidence)
+def same(scores, other_scores):
+    return np.array_equal(scores.values, other_scores.values) and np.array_equal(
+        scores.evidence, other_scores.evidence
+    )
 
 
 def test_it_learns_who_is_meant():
@@ -316,17 +328,24 @@ def test_equal_mentions_are_one_candidate():
         replace(q, candidates=tuple(map(Candidate, dict.fromkeys(c.text for c in q.candidates))))
         for q in dataset
     ]
-    one, other = FeatureRanker().fit(dataset), FeatureRanker().fit(once)
-    assert np.array_equal(one.ranker_.weights, other.ranker_.weights)
-    (many,), (few,) = one.score_candidates(dataset[:1]), other.score_candidates(once[:1])
-    assert many[:5].tolist() == few.tolist()
-    assert many[5:].tolist() == [few[0], few[1], few[0]]
+    with_copies, without_copies = FeatureRanker().fit(dataset), FeatureRanker().fit(once)
+    assert np.array_equal(with_copies.ranker_.weights, without_copies.ranker_.weights)
+    (copied_scores,), (distinct_scores,) = (
+        with_copies.score_candidates(dataset[:1]),
+        without_copies.score_candidates(once[:1]),
+    )
+    assert copied_scores[:5].tolist() == distinct_scores.tolist()
+    assert copied_scores[5:].tolist() == [
+        distinct_scores[0],
+        distinct_scores[1],
+        distinct_scores[0],
+    ]
 
 
 def test_several_gold_texts_and_gold_that_no_candidate_equals():
     dataset = list(news(30, 4))
-    several = [replace(q, gold=(*q.gold, q.candidates[0].text, "the THING")) for q in dataset]
-    assert FeatureRanker(C=0.1).fit(several).caveats_ == ()
+    several_golds = [replace(q, gold=(*q.gold, q.candidates[0].text, "the THING")) for q in dataset]
+    assert FeatureRanker(C=0.1).fit(several_golds).caveats_ == ()
     changed = [replace(q, gold=("nobody",)) if i < 3 else q for i, q in enumerate(dataset)]
     solver = FeatureRanker(C=0.1).fit(changed)
     (caveat,) = solver.caveats_
@@ -383,11 +402,11 @@ def test_an_explanation_adds_up_exactly_group_by_group():
 
 
 def test_hidden_inputs_are_not_read():
-    other = Passage("other", "Ann met Bob.")
+    other_passage = Passage("other", "Ann met Bob.")
     dataset = news(30, 6)
     no_passage = FeatureRanker(inputs="no-passage", C=0.1).fit(dataset)
     assert set(no_passage.ranker_.design.names) <= {"in question"}
-    swapped = [replace(q, passage=other) for q in dataset]
+    swapped = [replace(q, passage=other_passage) for q in dataset]
     assert same(no_passage.score_candidates(swapped), no_passage.score_candidates(dataset))
     assert not no_passage.score_candidates(dataset).evidence.any()
     candidates = FeatureRanker(inputs="candidates", C=0.1).fit(dataset)
@@ -402,5 +421,7 @@ def test_groups_and_tasks_that_do_not_fit():
     choices = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=3)
     with raises(UsageError, field="task"):
         FeatureRanker(C=0.1).fit(CLOZE).score_candidates(choices)
-    chosen = FeatureRanker(features="mentions+distance", C=0.1).fit(CLOZE).ranker_.design.names
-    assert set(chosen) <= {*ENTITY_FEATURES["mentions"], *ENTITY_FEATURES["distance"]}
+    feature_names = (
+        FeatureRanker(features="mentions+distance", C=0.1).fit(CLOZE).ranker_.design.names
+    )
+    assert set(feature_names) <= {*ENTITY_FEATURES["mentions"], *ENTITY_FEATURES["distance"]}

@@ -45,16 +45,16 @@ def stories(n: int, seed: int) -> Dataset:
         text = " ".join(
             f"{a} found the {b} in the {c}." for a, b, c in zip(names, things, places, strict=True)
         )
-        asked = int(rng.integers(4))
+        target = int(rng.integers(4))
         options = rng.permutation(4).tolist()
         candidates = tuple(Candidate(things[k]) for k in options)
-        gold = frozenset({options.index(asked)})
+        gold = frozenset({options.index(target)})
         passage = Passage(f"p{i}", text)
         questions.append(
             Question(
                 f"q{i}",
                 passage,
-                f"What did {names[asked]} find?",
+                f"What did {names[target]} find?",
                 candidates,
                 gold,
                 Task.SINGLE_CHOICE,
@@ -63,8 +63,10 @@ def stories(n: int, seed: int) -> Dataset:
     return Dataset(questions, f"stories {seed}")
 
 
-def same(one: Scores, other: Scores) -> bool:
-    return np.array_equal(one.values, other.values) and np.array_equal(one.evidence, other.evidence)
+def same(scores: Scores, other_scores: Scores) -> bool:
+    return np.array_equal(scores.values, other_scores.values) and np.array_equal(
+        scores.evidence, other_scores.evidence
+    )
 
 
 def test_it_learns_to_match():
@@ -138,13 +140,13 @@ def test_the_sentence_with_the_evidence_is_marked():
 
 
 def test_hidden_inputs_are_not_read():
-    other = Passage("other", "Something else entirely. Nobody knows.")
+    other_passage = Passage("other", "Something else entirely. Nobody knows.")
     no_passage = FeatureRanker(inputs="no-passage", **FIXED).fit(TRAIN)
     candidates = FeatureRanker(inputs="candidates", **FIXED).fit(TRAIN)
-    swapped = [replace(q, passage=other) for q in DEV]
+    swapped = [replace(q, passage=other_passage) for q in DEV]
     assert same(no_passage.score_candidates(swapped), no_passage.score_candidates(DEV))
     assert not no_passage.score_candidates(DEV).evidence.any()
-    changed = [replace(q, passage=other, text="Why not?") for q in DEV]
+    changed = [replace(q, passage=other_passage, text="Why not?") for q in DEV]
     assert same(candidates.score_candidates(changed), candidates.score_candidates(DEV))
     assert not same(no_passage.score_candidates(changed), no_passage.score_candidates(DEV))
 
@@ -156,9 +158,9 @@ def test_hidden_inputs_do_not_change_what_is_learned():
         for i, q in enumerate(TRAIN)
     }
     renamed = [replace(q, passage=texts[q.passage.id], text=q.text[::-1]) for q in TRAIN]
-    other = FeatureRanker(inputs="candidates", features="surface", C=0.01).fit(renamed)
-    own = FeatureRanker(inputs="candidates", features="surface", C=0.01).fit(TRAIN)
-    assert np.array_equal(own.ranker_.weights, other.ranker_.weights)
+    of_changed_texts = FeatureRanker(inputs="candidates", features="surface", C=0.01).fit(renamed)
+    of_plain_texts = FeatureRanker(inputs="candidates", features="surface", C=0.01).fit(TRAIN)
+    assert np.array_equal(of_plain_texts.ranker_.weights, of_changed_texts.ranker_.weights)
     assert hidden.vectors_ is None
 
 

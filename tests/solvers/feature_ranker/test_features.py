@@ -46,14 +46,14 @@ def ranker_problems(draw):
         bounds = [0, *cuts, len(passage)] if passage or draw(st.booleans()) else [0]
         lengths.append(np.diff(bounds).tolist())
         is_dialogue = draw(st.booleans())
-        own = sorted(
+        sentence_turns = sorted(
             draw(st.lists(st.integers(-1, 6), min_size=len(bounds) - 1, max_size=len(bounds) - 1))
         )
-        turns.append(own if is_dialogue else [-1] * len(own))
+        turns.append(sentence_turns if is_dialogue else [-1] * len(sentence_turns))
         speakers.append([turn if turn < 0 else draw(st.integers(0, 2)) for turn in turns[-1]])
     words = st.integers(0, problem.n_words - 1)
     statements = [draw(st.lists(words, max_size=12)) for _ in problem.candidates]
-    asked = [draw(st.integers(-1, 2)) for _ in problem.questions]
+    question_speakers = [draw(st.integers(-1, 2)) for _ in problem.questions]
     stop = draw(st.sets(words))
     rarity = draw(
         st.lists(st.integers(0, 2**24), min_size=problem.n_words, max_size=problem.n_words)
@@ -64,13 +64,13 @@ def ranker_problems(draw):
         speakers,
         turns,
         statements,
-        asked,
+        question_speakers,
         stop,
         np.array(rarity, dtype=np.int64),
     )
 
 
-def ranker_texts_of(problem, lengths, speakers, turns, statements, asked, stop):
+def ranker_texts_of(problem, lengths, speakers, turns, statements, question_speakers, stop):
     arrays, n_candidates = problem.arrays, len(problem.candidates)
     n_questions = len(problem.questions)
     vocabulary = ["not", *(f"w{i}" for i in range(1, problem.n_words))]
@@ -87,11 +87,15 @@ def ranker_texts_of(problem, lengths, speakers, turns, statements, asked, stop):
     return RankerTexts(
         encoded,
         np.array([word in stop for word in range(problem.n_words)]),
-        offsets_of(np.array([n for own in lengths for n in own], dtype=np.int64)),
-        offsets_of(np.array([len(own) for own in lengths], dtype=np.int64)),
-        np.array([turn for own in turns for turn in own], dtype=np.int64),
-        np.array([speaker for own in speakers for speaker in own], dtype=np.int64),
-        np.array(asked, dtype=np.int64),
+        offsets_of(
+            np.array([n for passage_values in lengths for n in passage_values], dtype=np.int64)
+        ),
+        offsets_of(np.array([len(passage_values) for passage_values in lengths], dtype=np.int64)),
+        np.array([turn for passage_values in turns for turn in passage_values], dtype=np.int64),
+        np.array(
+            [speaker for passage_values in speakers for speaker in passage_values], dtype=np.int64
+        ),
+        np.array(question_speakers, dtype=np.int64),
         np.zeros(n_questions, dtype=np.int64),
         *ragged(statements),
         np.zeros((n_candidates, len(FACTS))),
@@ -106,13 +110,13 @@ def expected_features(texts, rarity, question):
 
 
 def assert_equal_features(got, expected):
-    for name, column, wanted in zip(
+    for name, column, expected_column in zip(
         COMPUTED, np.transpose(got), np.transpose(expected), strict=True
     ):
         if name in ROUNDED:
-            assert column == pytest.approx(wanted, rel=1e-12, abs=1e-12), name
+            assert column == pytest.approx(expected_column, rel=1e-12, abs=1e-12), name
         else:
-            assert column.tolist() == wanted.tolist(), name
+            assert column.tolist() == expected_column.tolist(), name
 
 
 def computed_groups():
@@ -154,10 +158,10 @@ def test_evidence_of_random_texts(problem):
 def test_blocks_change_no_bit(problem, size):
     *parts, rarity = problem
     texts = ranker_texts_of(*parts)
-    whole = dense_features(texts, rarity, computed_groups())
+    unblocked = dense_features(texts, rarity, computed_groups())
     with small_blocks(size):
         in_blocks = dense_features(texts, rarity, computed_groups())
-    assert in_blocks.tolist() == whole.tolist()
+    assert in_blocks.tolist() == unblocked.tolist()
 
 
 PATHS = [
@@ -228,11 +232,11 @@ def test_equal_candidates_have_equal_features_and_their_own_surface():
     assert features[:, 17:].tolist() == texts.facts.tolist()
 
 
-@pytest.mark.parametrize("chosen", [[1], [2, 0], [2, 1, 0], [0, 1]])
-def test_a_question_has_the_same_features_in_any_selection(chosen):
+@pytest.mark.parametrize("selection", [[1], [2, 0], [2, 1, 0], [0, 1]])
+def test_a_question_has_the_same_features_in_any_selection(selection):
     data = list(small_dataset())
-    whole = ranker_texts(data)
-    rarity = dict(zip(whole.encoded.vocabulary, word_rarity(whole).tolist(), strict=True))
+    all_texts = ranker_texts(data)
+    rarity = dict(zip(all_texts.encoded.vocabulary, word_rarity(all_texts).tolist(), strict=True))
 
     def features_by_question(questions):
         texts = ranker_texts(questions)
@@ -245,19 +249,22 @@ def test_a_question_has_the_same_features_in_any_selection(chosen):
         }
 
     everything = features_by_question(data)
-    some = features_by_question([data[i] for i in chosen])
-    assert some == {data[i].id: everything[data[i].id] for i in chosen}
+    some = features_by_question([data[i] for i in selection])
+    assert some == {data[i].id: everything[data[i].id] for i in selection}
 
 
 def test_groups_are_columns_of_the_whole_matrix():
     texts = ranker_texts(small_dataset())
     rarity = word_rarity(texts)
-    whole, start = dense_features(texts, rarity), 0
-    assert whole.shape[1] == len(TABLE)
+    all_columns, start = dense_features(texts, rarity), 0
+    assert all_columns.shape[1] == len(TABLE)
     for group in GROUPS:
-        own = dense_features(texts, rarity, [group])
-        assert own.tolist() == whole[:, start : start + own.shape[1]].tolist()
-        start += own.shape[1]
+        group_columns = dense_features(texts, rarity, [group])
+        assert (
+            group_columns.tolist()
+            == all_columns[:, start : start + group_columns.shape[1]].tolist()
+        )
+        start += group_columns.shape[1]
 
 
 def test_names_are_unique():

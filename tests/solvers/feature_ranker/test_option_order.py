@@ -48,15 +48,15 @@ def chosen(scores, questions):
 @settings(max_examples=examples(15, 150))
 @given(
     passage=st.lists(TEXTS, min_size=1, max_size=5).map(". ".join),
-    asked=TEXTS,
+    question_text=TEXTS,
     options=st.lists(TEXTS, min_size=1, max_size=6),
     data=st.data(),
     task=st.sampled_from([Task.SINGLE_CHOICE, Task.MULTIPLE_ANSWER, Task.CLOZE]),
 )
-def test_another_order_changes_no_choice(passage, asked, options, data, task):
+def test_another_order_changes_no_choice(passage, question_text, options, data, task):
     solver = fitted(task)
     question = Question(
-        "q", Passage("p", passage), asked, tuple(map(Candidate, options)), None, task
+        "q", Passage("p", passage), question_text, tuple(map(Candidate, options)), None, task
     )
     order = data.draw(st.permutations(range(len(options))))
     copy = replace(question, candidates=tuple(question.candidates[i] for i in order))

@@ -46,8 +46,8 @@ def test_a_ranker_with_a_prior_needs_no_other_file(task, prior_path, tmp_path):
     loaded = load_solver(tmp_path / "ranker.npz")
     scores = solver.score_candidates(train).values
     assert np.array_equal(loaded.score_candidates(train).values, scores)
-    without = FeatureRanker(**FIXED).fit(train).score_candidates(train).values
-    assert not np.array_equal(scores, without)
+    without_prior = FeatureRanker(**FIXED).fit(train).score_candidates(train).values
+    assert not np.array_equal(scores, without_prior)
 
 
 def test_rows_say_what_was_learned_where(prior_path, tmp_path):
@@ -82,8 +82,8 @@ def test_the_signature_names_the_priors_file_and_what_else_differs(variant, prio
 
 def test_partial_inputs_hide_the_texts_from_the_prior(prior_path):
     solver = FeatureRanker(**FIXED, prior=prior_path, inputs="candidates").fit(TRAIN)
-    other = Passage("other", "Something else entirely. Nobody knows.")
-    changed = [replace(q, passage=other, text="Why not?") for q in DEV]
+    other_passage = Passage("other", "Something else entirely. Nobody knows.")
+    changed = [replace(q, passage=other_passage, text="Why not?") for q in DEV]
     scores = solver.score_candidates(DEV)
     assert np.array_equal(solver.score_candidates(changed).values, scores.values)
 

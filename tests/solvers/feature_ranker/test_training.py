@@ -38,11 +38,18 @@ def test_features_are_compared_within_their_question(sizes, seed):
     values, offsets = random_values(sizes, seed, 1)
     compared = compare(values[:, 0], offsets)
     for start, stop in zip(offsets[:-1], offsets[1:], strict=True):
-        own = values[start:stop, 0]
-        if len(own) and own.max() > own.min():
-            assert np.allclose(compared.centred[start:stop], own - own.mean(), rtol=0, atol=1e-15)
+        question_values = values[start:stop, 0]
+        if len(question_values) and question_values.max() > question_values.min():
             assert np.allclose(
-                compared.standard[start:stop], (own - own.mean()) / own.std() / 2, rtol=1e-12
+                compared.centred[start:stop],
+                question_values - question_values.mean(),
+                rtol=0,
+                atol=1e-15,
+            )
+            assert np.allclose(
+                compared.standard[start:stop],
+                (question_values - question_values.mean()) / question_values.std() / 2,
+                rtol=1e-12,
             )
         else:
             assert not compared.centred[start:stop].any()
@@ -68,8 +75,8 @@ def test_contributions_are_the_products_of_the_matrix_and_the_weights(sizes, see
     assert matrix.dense is not None
     assert matrix.dense.shape[1] == design.n_dense
     expected = weighted_sums(matrix, ranker.weights, np.arange(len(values)))
-    found = ranker.contributions(values, types, offsets).sum(axis=0) + ranker.bias
-    assert np.allclose(found, expected, rtol=0, atol=1e-5)  # the matrix is float32
+    contributions = ranker.contributions(values, types, offsets).sum(axis=0) + ranker.bias
+    assert np.allclose(contributions, expected, rtol=0, atol=1e-5)  # the matrix is float32
     alone = [
         ranker.contributions(values[a:b], types[q : q + 1], np.array([0, b - a]))
         for q, (a, b) in enumerate(zip(offsets[:-1], offsets[1:], strict=True))

@@ -69,8 +69,8 @@ def test_vectors_reproduce_the_information_matrix_of_a_plain_count(seed):
     left, values, _ = np.linalg.svd(information)
     exact = left * np.sqrt(values)
     exact /= np.maximum(np.linalg.norm(exact, axis=1, keepdims=True), 1e-12)
-    found = vectors.vectors / 2**14
-    assert np.allclose(found @ found.T, exact @ exact.T, rtol=0, atol=2e-3)
+    learned_vectors = vectors.vectors / 2**14
+    assert np.allclose(learned_vectors @ learned_vectors.T, exact @ exact.T, rtol=0, atol=2e-3)
 
 
 def plain_features(texts: RankerTexts, vectors: CountVectors, row_of, rarity) -> np.ndarray:
@@ -92,8 +92,8 @@ def plain_features(texts: RankerTexts, vectors: CountVectors, row_of, rarity) ->
         total = np.rint(np.ldexp(total, 20 - np.frexp(np.abs(total).max())[1]))
         return np.rint(total / math.sqrt(total @ total) * 2**14)
 
-    def cosine(one, other):
-        return one @ other / 2**28
+    def cosine(first, second):
+        return first @ second / 2**28
 
     def slice_of(tokens, offsets, i):
         return tokens[offsets[i] : offsets[i + 1]]
@@ -110,8 +110,8 @@ def plain_features(texts: RankerTexts, vectors: CountVectors, row_of, rarity) ->
         ]
         a, of_question = vector(own), vector(asked)
         of_sentences = [vector(words) for words in sentences]
-        like = [cosine(of_question, s) for s in of_sentences]
-        power = [math.exp(8 * x) for x in like]
+        similarities = [cosine(of_question, s) for s in of_sentences]
+        power = [math.exp(8 * x) for x in similarities]
         mean = sum(w * cosine(a, s) for w, s in zip(power, of_sentences, strict=True))
         new = [w for w in own if w not in asked] or list(own)
         new = [w for w in new if row_of[w] >= 0]
@@ -122,7 +122,7 @@ def plain_features(texts: RankerTexts, vectors: CountVectors, row_of, rarity) ->
             ]
             return max([0.0, *found])
 
-        place = like.index(max(like)) if like else None
+        place = similarities.index(max(similarities)) if similarities else None
         others = np.flatnonzero(arrays.candidate_question == q)
         of_others = [
             vector(content(slice_of(arrays.candidate_tokens, arrays.candidate_offsets, j)))
@@ -164,15 +164,17 @@ def test_features_do_not_depend_on_blocks_or_on_other_questions():
     texts = ranker_texts(dataset)
     words = TrainingWords.learn(texts)
     vectors = CountVectors.learn(texts, words)
-    whole = vector_features(texts, words, vectors, words.rarity(texts.encoded.vocabulary))
-    part = ranker_texts(dataset[7:8])
-    alone = vector_features(part, words, vectors, words.rarity(part.encoded.vocabulary))
+    all_features = vector_features(texts, words, vectors, words.rarity(texts.encoded.vocabulary))
+    one_question = ranker_texts(dataset[7:8])
+    alone = vector_features(
+        one_question, words, vectors, words.rarity(one_question.encoded.vocabulary)
+    )
     question = texts.encoded.place[7]
-    assert np.array_equal(alone, whole[texts.encoded.arrays.candidate_question == question])
+    assert np.array_equal(alone, all_features[texts.encoded.arrays.candidate_question == question])
     with small_blocks(8):
         assert np.array_equal(CountVectors.learn(texts, words).vectors, vectors.vectors)
         rarity = words.rarity(texts.encoded.vocabulary)
-        assert np.array_equal(vector_features(texts, words, vectors, rarity), whole)
+        assert np.array_equal(vector_features(texts, words, vectors, rarity), all_features)
 
 
 def test_without_frequent_words_there_are_no_vectors():
@@ -190,22 +192,24 @@ def test_without_frequent_words_there_are_no_vectors():
         ]
     )
     words = TrainingWords.learn(texts)
-    none = CountVectors.learn(texts, words)
-    assert not len(none.numbers)
-    assert not vector_features(texts, words, none, words.rarity(texts.encoded.vocabulary)).any()
+    no_vectors = CountVectors.learn(texts, words)
+    assert not len(no_vectors.numbers)
+    assert not vector_features(
+        texts, words, no_vectors, words.rarity(texts.encoded.vocabulary)
+    ).any()
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_grouped_products_are_the_products_of_each_pair(seed):
     rng = np.random.default_rng(seed)
-    left, right = (
+    first, second = (
         rng.integers(-9, 9, (6, 3)).astype(float),
         rng.integers(-9, 9, (5, 3)).astype(float),
     )
     group, offsets = np.array([0, 0, 2, 2, 2, 3]), np.array([0, 2, 3, 3, 5])
     expected = [
-        left[i] @ right[j]
+        first[i] @ second[j]
         for i in range(6)
         for j in range(offsets[group[i]], offsets[group[i] + 1])
     ]
-    assert grouped_products(left, right, group, offsets).tolist() == expected
+    assert grouped_products(first, second, group, offsets).tolist() == expected

@@ -222,9 +222,9 @@ def test_a_negated_question_prefers_the_one_candidate_without_a_word():
 
 def test_each_component_decides_by_what_it_reads():
     q = question("s,4", "What is not there?", "the", "Tom")
-    found = LexicalMatcher().components([q])
+    components = LexicalMatcher().components([q])
     # The windows read stop words and find "the"; the others do not.
-    assert found.ruled.tolist() == [[False, True, True, True]] * 2
+    assert components.ruled.tolist() == [[False, True, True, True]] * 2
 
 
 # Annotation.
@@ -243,9 +243,9 @@ def test_annotation_by_the_package_s_own_analysis_changes_nothing(tmp_path, task
     )
     path = annotate(dataset, tmp_path / "a.json.gz")
     raw = LexicalMatcher(analyzer="treebank", bugs=bugs)
-    own = LexicalMatcher(normaliser="lemma", annotations=path, bugs=bugs)
+    with_own_analysis = LexicalMatcher(normaliser="lemma", annotations=path, bugs=bugs)
     assert (
-        own.score_candidates(dataset).values.tolist()
+        with_own_analysis.score_candidates(dataset).values.tolist()
         == raw.score_candidates(dataset).values.tolist()
     )
 
@@ -318,15 +318,15 @@ def test_rules_go_by_categories(tmp_path):
             "no-category": {"coreference": "rules", "bugs": "no-category"},
         }.items()
     }
-    same = {
+    equal_scores = {
         (one, other): [
             np.array_equal(a, b) for a, b in zip(scores[one], scores[other], strict=True)
         ]
         for one, other in [("rules", "none"), ("rules", "all"), ("no-category", "all")]
     }
-    assert same["rules", "none"] == [False, True, True]
-    assert same["rules", "all"] == [True, False, False]
-    assert same["no-category", "all"] == [True, False, True]
+    assert equal_scores["rules", "none"] == [False, True, True]
+    assert equal_scores["rules", "all"] == [True, False, False]
+    assert equal_scores["no-category", "all"] == [True, False, True]
 
 
 def test_categories_of_a_folder_are_added(tmp_path):
@@ -431,8 +431,8 @@ def test_learned_weights_rank_the_training_data(tmp_path):
     assert solver.weights_.argmax() == 3
 
     save_solver(solver, tmp_path / "s.npz")
-    again = load_solver(tmp_path / "s.npz")
-    for copy in (again, pickle.loads(pickle.dumps(solver))):
+    reloaded = load_solver(tmp_path / "s.npz")
+    for copy in (reloaded, pickle.loads(pickle.dumps(solver))):
         assert (
             copy.score_candidates(dataset).values.tolist()
             == solver.score_candidates(dataset).values.tolist()
@@ -449,9 +449,9 @@ def test_learned_weights_do_not_depend_on_units():
 
 
 def test_nothing_to_learn_from():
-    same = Dataset([question("s,0", "", "Ann", "Bob")])
+    equal_candidates = Dataset([question("s,0", "", "Ann", "Bob")])
     with raises(DataError, found=re.compile("differ in a component")):
-        LexicalMatcher(weights="learned").fit(same)
+        LexicalMatcher(weights="learned").fit(equal_candidates)
     with raises(DataError, found="3 of 3 questions without gold"):
         LexicalMatcher(weights="learned").fit([replace(q, gold=None) for q in QUESTIONS])
 

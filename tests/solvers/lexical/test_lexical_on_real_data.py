@@ -93,18 +93,18 @@ def test_published_accuracy_from_raw_text(mctest, name, variant, base, negation)
 @pytest.mark.parametrize(("name", "weight"), [("mc160.dev", 50), ("mc500.dev", 19)])
 def test_the_weight_of_rte(mctest, name, weight):
     rte = read_scores(mctest / "scores" / "RTE" / f"{name}.scores")
-    plain, both = (
+    plain, with_rte = (
         read_scores(mctest / "smith2015" / f"{name}.{kind}.scores") for kind in ("norte", "rte")
     )
-    assert plain + weight * rte == pytest.approx(both, abs=1e-9)
+    assert plain + weight * rte == pytest.approx(with_rte, abs=1e-9)
 
 
 def test_the_annotation_fits_and_can_be_saved(dev, files, tmp_path):
     annotations = read_annotations(files["annotations"])
     annotations.save(tmp_path / "mc160.dev.json.gz")
-    own = {**files, "annotations": str(tmp_path / "mc160.dev.json.gz")}
+    saved_files = {**files, "annotations": str(tmp_path / "mc160.dev.json.gz")}
     one, other = (
-        LexicalMatcher.variant("smith2015", **f).score_candidates(dev) for f in (files, own)
+        LexicalMatcher.variant("smith2015", **f).score_candidates(dev) for f in (files, saved_files)
     )
     assert one.values.tolist() == other.values.tolist()
     assert all(annotations.passage_of(q).token_places(q.passage.text) for q in dev)

@@ -79,12 +79,12 @@ def expected(reference, question, candidate, *, cache=0.0, partial=False):
     it, word by word.
     """
     if question.task is Task.CLOZE:
-        left, right = question.text.split(PLACEHOLDER)
+        before, after = question.text.split(PLACEHOLDER)
     else:
-        left, right = question.text, ""
-    words = ["<s>", *words_of(f"{left} {candidate} {right}"), "</s>"]
+        before, after = question.text, ""
+    words = ["<s>", *words_of(f"{before} {candidate} {after}"), "</s>"]
     passage = words_of(question.passage.text)
-    first = len(words_of(f"{left} {candidate}")) + 1 if partial else 1
+    first = len(words_of(f"{before} {candidate}")) + 1 if partial else 1
     logs = []
     for i in range(first, len(words)):
         p = reference.probability(words[i], tuple(words[:i]))
@@ -120,8 +120,10 @@ def test_scores_are_those_of_whole_texts_scored_one_by_one(
         normalise=normalise,
     ).fit(dataset)
     reference = ReferenceKneserNey(sentences(dataset), order)
-    asked = [replace(q, candidates=(*q.candidates, Candidate("Zoë of Ann"))) for q in dataset[:12]]
-    for question, row in zip(asked, solver.score_candidates(asked), strict=True):
+    questions = [
+        replace(q, candidates=(*q.candidates, Candidate("Zoë of Ann"))) for q in dataset[:12]
+    ]
+    for question, row in zip(questions, solver.score_candidates(questions), strict=True):
         for candidate, score in zip(question.candidates, row.tolist(), strict=True):
             total, n = expected(reference, question, candidate.text, cache=cache, partial=partial)
             assert score == pytest.approx(total / n if normalise == "length" else total, rel=1e-10)
@@ -169,8 +171,8 @@ def test_text_that_touches_the_placeholder_is_part_of_the_word():
     query = cloze(f"It was ({PLACEHOLDER}'s boat)", "Ann", "Bob")
     ann, bob = solver.score_candidates([query])[0]
     assert ann > bob, "the model has ann's, not bob's"
-    whole = solver.model_.perplexity(["It was (Ann's boat)"])
-    assert math.exp(-ann / 5) == pytest.approx(whole)  # it, was, ann's, boat, the end
+    whole_text = solver.model_.perplexity(["It was (Ann's boat)"])
+    assert math.exp(-ann / 5) == pytest.approx(whole_text)  # it, was, ann's, boat, the end
     assert "log p(bob's, unknown)" in solver.explain(query).candidates[1].numbers
 
 
@@ -185,9 +187,13 @@ def test_every_placeholder_is_filled():
 
 def test_a_cloze_query_without_its_placeholder_comes_before_the_candidate():
     solver = NGramLM().fit([cloze("")])
-    asked, other = cloze("Who waited?", "Bob", "Ann"), choice("Who waited?", "Bob", "Ann")
+    cloze_question, choice_question = (
+        cloze("Who waited?", "Bob", "Ann"),
+        choice("Who waited?", "Bob", "Ann"),
+    )
     assert np.array_equal(
-        solver.score_candidates([asked]).values, solver.score_candidates([other]).values
+        solver.score_candidates([cloze_question]).values,
+        solver.score_candidates([choice_question]).values,
     )
 
 
@@ -211,17 +217,20 @@ def test_evidence_is_a_known_word():
 
 def test_the_cache_prefers_the_words_of_the_passage():
     question = choice("Who waited?", "Bob", "Ann")
-    other = replace(question, passage=Passage("p", "Ann Ann Ann"))
+    other_question = replace(question, passage=Passage("p", "Ann Ann Ann"))
     for weight, wins in ((0.0, False), (0.5, True)):
         solver = NGramLM(order=1, cache_weight=weight).fit([question])
-        here, there = solver.score_candidates([question])[0], solver.score_candidates([other])[0]
+        here, there = (
+            solver.score_candidates([question])[0],
+            solver.score_candidates([other_question])[0],
+        )
         assert (there[1] - there[0] > here[1] - here[0]) == wins
 
 
 def test_a_passage_text_is_learned_once():
-    again = replace(RIVER, id="again")
+    same_passage = replace(RIVER, id="again")
     once = NGramLM(discounts=0.3).fit([cloze("")])
-    twice = NGramLM(discounts=0.3).fit([cloze(""), cloze("", passage=again)])
+    twice = NGramLM(discounts=0.3).fit([cloze(""), cloze("", passage=same_passage)])
     assert np.array_equal(once.model_.model.probabilities[2], twice.model_.model.probabilities[2])
 
 
@@ -288,7 +297,7 @@ def test_a_text_file_is_learned_line_by_line(story):
 
 def test_a_signature_has_the_text_file_by_its_content(story):
     (row,) = evaluate(CLOZE, [NGramLM(corpus=f"passages+{story}")]).rows
-    source = next(part for part in row.signature.split("|") if part.startswith("corpus:"))
+    source = next(field for field in row.signature.split("|") if field.startswith("corpus:"))
     assert source.startswith("corpus:passages + story.txt.gz@")
     assert str(story.parent) not in row.signature
     moved = story.with_name("deep+sea.txt")
@@ -509,7 +518,7 @@ def test_a_dataset_and_a_list_of_questions_give_the_same_scores():
 
 
 @pytest.mark.parametrize(
-    ("left", "right"),
+    ("before", "after"),
     [
         ("a" * 300_000 + " ", " " + "b" * 300_000),
         ("a" * 300_000 + " (", ") b"),
@@ -517,9 +526,9 @@ def test_a_dataset_and_a_list_of_questions_give_the_same_scores():
         ("x\n", "\ty"),
     ],
 )
-def test_the_frame_of_a_query_ends_at_the_nearest_blanks(left, right):
-    frame = split_question(cloze(f"{left}{PLACEHOLDER}{right}", "Ann"))
-    assert frame.left + frame.fill("Ann") + frame.right == f"{left}Ann{right}"
-    assert frame.left == left[: 1 + max(left.rfind(" "), left.rfind("\n"))]
+def test_the_frame_of_a_query_ends_at_the_nearest_blanks(before, after):
+    frame = split_question(cloze(f"{before}{PLACEHOLDER}{after}", "Ann"))
+    assert frame.left + frame.fill("Ann") + frame.right == f"{before}Ann{after}"
+    assert frame.left == before[: 1 + max(before.rfind(" "), before.rfind("\n"))]
     assert not re.search(r"\s", "".join(frame.parts))
     assert frame.right == "" or frame.right[0].isspace()

@@ -27,7 +27,8 @@ def texts(multirc):
     """
     ids = {passage.id for passage in multirc.passages[:400]}
     learned, held_out = (
-        multirc.filter(lambda q, own=own: (q.passage.id in ids) == own) for own in (True, False)
+        multirc.filter(lambda q, is_held_out=is_held_out: (q.passage.id in ids) == is_held_out)
+        for is_held_out in (True, False)
     )
     return list(passage_texts(learned)), list(passage_texts(held_out))
 
@@ -52,15 +53,17 @@ def test_perplexity_of_held_out_passages_falls_with_more_text(texts, order):
     """
     learned, held_out = texts
     parts = [learned[: len(learned) // n] for n in (8, 4, 2, 1)]
-    by_size = [perplexity(part, held_out, order, vocabulary=learned) for part in parts]
+    by_size = [
+        perplexity(learned_texts, held_out, order, vocabulary=learned) for learned_texts in parts
+    ]
     assert all(fewer > more for fewer, more in itertools.pairwise(by_size))
 
 
 def test_discounts_of_real_text_are_estimated_and_rise_with_the_count(texts):
     model = LanguageModel.fit(texts[0], analyzer="word", order=5)
     assert model.fallback_orders == []
-    for one, two, more in model.model.discounts.tolist():
-        assert 0 < one < two < more < 3
+    for once, twice, more in model.model.discounts.tolist():
+        assert 0 < once < twice < more < 3
 
 
 def test_training_text_has_the_lowest_perplexity(texts):

@@ -88,8 +88,10 @@ def test_a_state_is_plain_and_belongs_to_a_version(monkeypatch):
 @pytest.fixture(scope="module")
 def russian() -> Dataset:
     questions = [
-        Question(f"q{i}", Passage(f"p{i}", passage), asked, (), (passage.split()[1],), Task.SPAN)
-        for i, (passage, asked) in enumerate(zip(PASSAGES, QUESTIONS, strict=True))
+        Question(
+            f"q{i}", Passage(f"p{i}", passage), question_text, (), (passage.split()[1],), Task.SPAN
+        )
+        for i, (passage, question_text) in enumerate(zip(PASSAGES, QUESTIONS, strict=True))
     ]
     return add_span_candidates(Dataset(questions))
 

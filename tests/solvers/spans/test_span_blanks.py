@@ -50,8 +50,8 @@ def test_length_counts_against_a_text():
 def test_signs_belong_to_a_number_and_marks_of_scripts_to_their_letter():
     passage = Passage("p", "มี 95% ที่ อยู่")
     for between in ("blanks", "marks"):
-        chosen = answers(asked("x", passage=passage), between=between, length_weight=0)
-        assert chosen == {"มี", "95%", "ที่", "อยู่"}
+        answer_texts = answers(asked("x", passage=passage), between=between, length_weight=0)
+        assert answer_texts == {"มี", "95%", "ที่", "อยู่"}
 
 
 def test_a_random_text_is_reported_in_expectation():

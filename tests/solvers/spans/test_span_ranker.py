@@ -68,10 +68,10 @@ def test_the_wh_word_alone_tells_kinds_apart_and_not_the_finder_from_the_loser()
         replace(q, id=f"{q.id}-lost", gold=(NAMES[(3 * i + 1) % 10],)) for i, q in enumerate(ring)
     ]
     ring += [replace(q, text="Who found the ring?") for q in data[::2]]
-    both = Dataset(ring, "rings")
-    assert SpanRanker(epochs=20, damping=1e-4).fit(both).score(both) == 1.0
-    alone = SpanRanker.variant("wh-word", epochs=20, damping=1e-4).fit(both)
-    assert alone.score(both) == pytest.approx(0.5, abs=0.05)
+    rings = Dataset(ring, "rings")
+    assert SpanRanker(epochs=20, damping=1e-4).fit(rings).score(rings) == 1.0
+    alone = SpanRanker.variant("wh-word", epochs=20, damping=1e-4).fit(rings)
+    assert alone.score(rings) == pytest.approx(0.5, abs=0.05)
     assert alone.row_name() == "span-ranker:wh-word"
 
 
@@ -90,11 +90,11 @@ def test_the_same_data_gives_the_same_bits_in_any_order_and_any_blocks():
     solver = SpanRanker().fit(data)
     order = np.random.default_rng(3).permutation(len(data)).tolist()
     with small_blocks(3):
-        again = SpanRanker().fit(Dataset([data[i] for i in order], "rings"))
-        shuffled = again.score_candidates([data[i] for i in order])
-    assert np.array_equal(solver.weights_, again.weights_)
-    assert vars(again.decision_) == vars(solver.decision_)
-    assert again.rarity_.stems == solver.rarity_.stems
+        refitted = SpanRanker().fit(Dataset([data[i] for i in order], "rings"))
+        shuffled = refitted.score_candidates([data[i] for i in order])
+    assert np.array_equal(solver.weights_, refitted.weights_)
+    assert vars(refitted.decision_) == vars(solver.decision_)
+    assert refitted.rarity_.stems == solver.rarity_.stems
     scores = solver.score_candidates(data)
     assert all(np.array_equal(scores[i], shuffled[place]) for place, i in enumerate(order))
     alone = [solver.score_candidates([question])[0] for question in data]
@@ -145,7 +145,7 @@ def test_the_place_of_the_answer_counts_if_the_data_have_it():
     data = add_span_candidates(
         Dataset([question, replace(question, id="r", meta={"spans": ((0, 3),)})], "d")
     )
-    places, place = (SpanRanker().fit([each]) for each in data)
+    places, place = (SpanRanker().fit([training_question]) for training_question in data)
     assert not np.array_equal(places.weights_, place.weights_)
     row = dict(
         zip(
@@ -163,9 +163,10 @@ def test_the_gradient_is_that_of_the_loss():
     def loss(scores) -> float:
         total = 0.0
         for start, stop, groups in zip(offsets[:-1], offsets[1:], right, strict=True):
-            own = scores[start:stop]
+            question_scores = scores[start:stop]
             parts = [
-                np.log(np.exp(own).sum()) - np.log(np.exp(own[list(group)]).sum())
+                np.log(np.exp(question_scores).sum())
+                - np.log(np.exp(question_scores[list(group)]).sum())
                 for group in groups
             ]
             total += float(np.mean(parts))
@@ -236,7 +237,9 @@ def test_explanations_add_up_to_the_scores_and_name_the_features():
     best = max(explained, key=lambda c: c.score)
     assert best.text == question.gold_texts[0]
     assert {m.kind for m in best.marks} == {"question", "candidate"}
-    formula = {part.name: part for part in cast("tuple", best.formula.parts)}
+    formula = {
+        formula_term.name: formula_term for formula_term in cast("tuple", best.formula.parts)
+    }
     assert "wh 'whom', outside word 'by'" in [
         term.name for term in formula["first token: words"].parts
     ]
@@ -256,8 +259,8 @@ def test_explanations_add_up_to_the_scores_and_name_the_features():
 )
 def test_odd_passages_can_be_scored_and_explained(text, candidates):
     solver = SpanRanker().fit(dataset())
-    for asked in ("Who?", "", "\u0301"):
-        odd = Question("q", Passage("p", text), asked, candidates, ("x",), Task.MULTI_SPAN)
+    for question_text in ("Who?", "", "\u0301"):
+        odd = Question("q", Passage("p", text), question_text, candidates, ("x",), Task.MULTI_SPAN)
         assert len(solver.score_candidates([odd]).values) == len(candidates)
         assert len(solver.explain(odd).candidates) == len(candidates)
 
@@ -314,10 +317,10 @@ def test_copies_for_the_benchmark_have_other_words_and_the_same_places():
         Task.SPAN,
         {"spans": ((14, 22),)},
     )
-    one, other, third = copied(Dataset([question], "d"), 3)
-    assert one.passage.text == text
-    assert len({q.passage.text for q in (one, other, third)}) == 3
-    for q in (one, other, third):
+    first, second, third = copied(Dataset([question], "d"), 3)
+    assert first.passage.text == text
+    assert len({q.passage.text for q in (first, second, third)}) == 3
+    for q in (first, second, third):
         assert q.passage.text[14:22] == q.gold_texts[0]
         assert q.passage.text.startswith("The ")
         assert q.passage.text.endswith("red in 1854.")

@@ -38,14 +38,14 @@ def expected(
     own = [
         token for token, start, stop in located if candidate.start < stop and start < candidate.end
     ]
-    asked = analyzer.analyze(question.text)
+    question_words = analyzer.analyze(question.text)
     context = sentence if solver.context == "sentence" else [token for token, _, _ in located]
-    overlap = span_overlap(sentence, asked, before, before + len(own))
-    window = reference.sliding_window(context, asked, own) / SCALE
+    overlap = span_overlap(sentence, question_words, before, before + len(own))
+    window = reference.sliding_window(context, question_words, own) / SCALE
     if solver.distance is None:
         return overlap * (len(located) + 1) + window, overlap > 0
     distance = reference.word_distance(
-        context, asked, own, stop_words(solver.stop_words), solver.distance
+        context, question_words, own, stop_words(solver.stop_words), solver.distance
     )
     weight = solver.distance_weight
     return overlap * (len(located) + weight + 1) + window - weight * distance, overlap > 0
@@ -88,10 +88,10 @@ def test_overlap_comes_before_any_window():
     more = make_question(
         "red", "Red hen. Long grey geese saw seven small brown owls.", "hen", "Long grey geese"
     )
-    few, many = SpanSlidingWindow(
+    few_scores, many_scores = SpanSlidingWindow(
         context="passage", distance="min", distance_weight=50.0
     ).score_candidates([more])[0]
-    assert few > many
+    assert few_scores > many_scores
 
 
 def test_windows_choose_among_equal_overlaps():

@@ -25,14 +25,14 @@ def rarity() -> Rarity:
     return Rarity(["bank", "found"], np.array([9, 1]), 10)
 
 
-def block(asked: str, text: str = TEXT, candidates: tuple[Candidate, ...] = ()) -> TokenBlock:
+def block(question_text: str, text: str = TEXT, candidates: tuple[Candidate, ...] = ()) -> TokenBlock:
     lexicon = Lexicon()
     passage = ReadPassage.of(Passage("p", text), lexicon)
-    question = Question("q", Passage("p", text), asked, candidates, None, Task.SPAN)
+    question = Question("q", Passage("p", text), question_text, candidates, None, Task.SPAN)
     return TokenBlock(
         [
             AskedQuestion(
-                ReadQuestion.of(asked, lexicon, rarity()),
+                ReadQuestion.of(question_text, lexicon, rarity()),
                 passage,
                 ReadCandidates.of(question, passage),
             )
@@ -104,29 +104,29 @@ def test_the_wh_word_alone_leaves_nothing_else():
 
 
 def test_a_sentence_s_share_counts_each_word_once_by_its_rarity():
-    made = block("When was the bank, the Bank of Kent, founded?")
+    bank_block = block("When was the bank, the Bank of Kent, founded?")
     bank, founded, kent = np.log(11 / 9.5), np.log(11 / 1.5), np.log(11 / 0.5)
-    assert made.share.tolist() == pytest.approx([1.0, 0.0, 0.0])
-    assert made.rank.tolist() == [0, 1, 2]
+    assert bank_block.share.tolist() == pytest.approx([1.0, 0.0, 0.0])
+    assert bank_block.rank.tolist() == [0, 1, 2]
     some = block("Who left the bank?")
     assert some.share.tolist() == pytest.approx([bank / (bank + kent), 0.0, kent / (bank + kent)])
     assert (some.rank.tolist(), founded > bank) == ([1, 2, 0], True)
 
 
 def test_distances_and_paths_lead_to_the_nearest_question_word_of_the_sentence():
-    made = block("Who founded the Bank?")
+    bank_block = block("Who founded the Bank?")
     bob, bank, it = (np.array([i]) for i in (6, 9, 13))
-    at = made.token_attributes(bob, -1)
+    at = bank_block.token_attributes(bob, -1)
     assert at["right distance"]()[0] == 0
     # none in the sentence
-    assert at["left distance"]()[0] == made.token_attributes(it, -1)["left distance"]()[0]
-    assert made.token_attributes(bank, -1)["left distance"]()[0] == 1
-    names = made.path_names(_lexicon_of(made))
-    kent = made.token_attributes(np.array([11]), -1)
+    assert at["left distance"]()[0] == bank_block.token_attributes(it, -1)["left distance"]()[0]
+    assert bank_block.token_attributes(bank, -1)["left distance"]()[0] == 1
+    names = bank_block.path_names(_lexicon_of(bank_block))
+    kent = bank_block.token_attributes(np.array([11]), -1)
     assert names[int(kent["left path"]()[0])] == "of"
 
 
-def _lexicon_of(made: TokenBlock) -> Lexicon:
+def _lexicon_of(text_block: TokenBlock) -> Lexicon:
     lexicon = Lexicon()
     for text in (
         "name",
@@ -151,10 +151,16 @@ def _lexicon_of(made: TokenBlock) -> Lexicon:
 
 
 def test_the_code_of_a_sequence_does_not_depend_on_its_place():
-    one = block("Who?", "Ann met Bob.", (Candidate("met Bob", 4, 11),))
-    other = block("Who?", "Then, later, Carla saw Jan there.", (Candidate("saw Jan", 19, 26),))
-    assert one.path(one.first, one.last + 1) == other.path(other.first, other.last + 1)
-    assert one.path(one.first, one.last + 1) != one.path(one.first, one.last)
+    first_block = block("Who?", "Ann met Bob.", (Candidate("met Bob", 4, 11),))
+    second_block = block(
+        "Who?", "Then, later, Carla saw Jan there.", (Candidate("saw Jan", 19, 26),)
+    )
+    assert first_block.path(first_block.first, first_block.last + 1) == second_block.path(
+        second_block.first, second_block.last + 1
+    )
+    assert first_block.path(first_block.first, first_block.last + 1) != first_block.path(
+        first_block.first, first_block.last
+    )
 
 
 def test_an_empty_passage_has_one_token_without_text():

@@ -26,13 +26,13 @@ MAKER = ColumnMaker(GROUPS)
 
 def read_questions() -> tuple[list[AskedQuestion], Lexicon]:
     lexicon = Lexicon()
-    asked = []
+    questions = []
     for question in add_span_candidates(synthetic_dataset(Task.SPAN)):
         passage = ReadPassage.of(question.passage, lexicon)
         rarity = Rarity.learn([passage], lexicon)
         read = ReadQuestion.of(question.text, lexicon, rarity)
-        asked.append(AskedQuestion(read, passage, ReadCandidates.of(question, passage)))
-    return [a for a in asked if len(a.candidates.first)], lexicon
+        questions.append(AskedQuestion(read, passage, ReadCandidates.of(question, passage)))
+    return [a for a in questions if len(a.candidates.first)], lexicon
 
 
 def by_number(features: TrainingFeatures, weights: np.ndarray) -> np.ndarray:
@@ -45,35 +45,35 @@ def by_number(features: TrainingFeatures, weights: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("room", [0, 40_000, 2**30])
 def test_batches_have_the_scores_and_the_gradient_of_the_columns(room):
-    asked, lexicon = read_questions()
+    questions, lexicon = read_questions()
     rng = np.random.default_rng(0)
     weights = rng.normal(size=N_COLUMNS).astype(np.float32)
 
     def check(features: TrainingFeatures, index: Sequence[int]) -> None:
-        made = MAKER.make([asked[i] for i in index], lexicon)
+        made_batch = MAKER.make([questions[i] for i in index], lexicon)
         batch = features.batch(index)
-        assert batch.offsets.tolist() == made.offsets.tolist()
+        assert batch.offsets.tolist() == made_batch.offsets.tolist()
         of_numbers = by_number(features, weights)
-        assert batch.scores(of_numbers) == pytest.approx(made.scores(weights), abs=1e-3)
-        of_scores = rng.normal(size=made.offsets[-1])
+        assert batch.scores(of_numbers) == pytest.approx(made_batch.scores(weights), abs=1e-3)
+        of_scores = rng.normal(size=made_batch.offsets[-1])
         sums = np.zeros(N_COLUMNS, dtype=np.float32)
         batch.add_gradient(of_scores, sums)
         # scores are linear in the weights, so the gradient is their adjoint
-        assert sums @ of_numbers == pytest.approx(of_scores @ made.scores(weights), rel=1e-3)
+        assert sums @ of_numbers == pytest.approx(of_scores @ made_batch.scores(weights), rel=1e-3)
 
     with ScratchFile(room) as file:
-        features = TrainingFeatures(dict(enumerate(asked)), MAKER, lexicon, file)
-        for index in ([0, 1, 2, 3], [3, 0, 5, 4, 1], [7], list(range(len(asked)))):
+        features = TrainingFeatures(dict(enumerate(questions)), MAKER, lexicon, file)
+        for index in ([0, 1, 2, 3], [3, 0, 5, 4, 1], [7], list(range(len(questions)))):
             check(features, index)
             check(features, index[::-1])
 
 
 def test_the_size_of_the_file_changes_no_bit():
-    asked, lexicon = read_questions()
+    questions, lexicon = read_questions()
     steps = []
     for room in (0, 40_000, 2**30):
         with ScratchFile(room) as file:
-            features = TrainingFeatures(dict(enumerate(asked)), MAKER, lexicon, file)
+            features = TrainingFeatures(dict(enumerate(questions)), MAKER, lexicon, file)
             weights, sums = np.zeros((2, N_COLUMNS), dtype=np.float32)
             squares = np.ones(N_COLUMNS, dtype=np.float32)
             for index in ([3, 1, 2], [1, 5, 3], [2, 4, 0]):

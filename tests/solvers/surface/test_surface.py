@@ -151,9 +151,9 @@ def test_only_the_first_question_words_are_read():
 
 def test_columns_do_not_depend_on_the_order_of_training_questions():
     backwards = Dataset([replace(q) for q in reversed(TRAIN.questions)])
-    one, other = fitted(), SurfaceLR().fit(backwards)
-    assert one.design_.columns.words == other.design_.columns.words
-    assert np.allclose(one.model_.weights, other.model_.weights, atol=1e-5)
+    in_order, reversed_order = fitted(), SurfaceLR().fit(backwards)
+    assert in_order.design_.columns.words == reversed_order.design_.columns.words
+    assert np.allclose(in_order.model_.weights, reversed_order.model_.weights, atol=1e-5)
 
 
 def test_each_candidate_with_the_same_text_counts_in_training():
@@ -321,11 +321,11 @@ def test_the_heaviest_features_are_named():
     assert "candidate has 'blue'" in right.numbers
     assert right.numbers["candidate has 'blue'"] > 0 > barn.numbers["candidate has 'the'"]
     assert right.numbers["passage and candidate have 'blue'"] > 0
-    shown = [
+    feature_names = [
         value for name, value in right.numbers.items() if name not in ("other features", "bias")
     ]
-    assert len(shown) == 8
-    assert [abs(value) for value in shown] == sorted(map(abs, shown), reverse=True)
+    assert len(feature_names) == 8
+    assert [abs(value) for value in feature_names] == sorted(map(abs, feature_names), reverse=True)
 
 
 def test_pairs_of_words_are_named():
@@ -334,11 +334,11 @@ def test_pairs_of_words_are_named():
 
 
 def test_features_of_all_candidates_are_named_only_if_they_can_decide():
-    one = SurfaceLR(features="lengths").fit(GOATS).explain(ask(0))
-    several = SurfaceLR(features="lengths").fit(GOATS).explain(ask(0, Task.MULTIPLE_ANSWER))
-    assert "passage length in words" not in one.candidates[0].numbers
-    assert "passage length in words" in several.candidates[0].numbers
-    assert "candidate length in words" in one.candidates[0].numbers
+    single_choice = SurfaceLR(features="lengths").fit(GOATS).explain(ask(0))
+    multiple_answer = SurfaceLR(features="lengths").fit(GOATS).explain(ask(0, Task.MULTIPLE_ANSWER))
+    assert "passage length in words" not in single_choice.candidates[0].numbers
+    assert "passage length in words" in multiple_answer.candidates[0].numbers
+    assert "candidate length in words" in single_choice.candidates[0].numbers
 
 
 def test_the_candidates_words_are_marked_in_the_passage():

@@ -37,10 +37,12 @@ def in_bulk(questions: Dataset, features: FeatureSet, analyzer: str) -> list[dic
     for block in features.blocks(encoded):
         assert block.where.start == len(rows)
         rows += [dict(zip(features.numbers, row, strict=True)) for row in block.numbers.tolist()]
-        for group, found in block.words.items():
-            parts = (found.words,) if found.asked is None else (found.words, found.asked)
+        for group, word_set in block.words.items():
+            parts = (
+                (word_set.words,) if word_set.asked is None else (word_set.words, word_set.asked)
+            )
             for row, *ids in zip(
-                found.rows.tolist(), *(part.tolist() for part in parts), strict=True
+                word_set.rows.tolist(), *(array.tolist() for array in parts), strict=True
             ):
                 feature = (group, *(encoded.vocabulary[i] for i in ids))
                 assert feature not in rows[block.where.start + row], "a feature is listed once"
@@ -78,9 +80,11 @@ def expected(questions: Dataset, features: FeatureSet, analyzer: str) -> list[di
     rows: list[dict[object, float]] = []
     for question in questions:
         passage = words(question.passage.text) if "passage" in read else []
-        asked = words(question.text)[: features.question_words] if "question" in read else []
+        question_words = (
+            words(question.text)[: features.question_words] if "question" in read else []
+        )
         for candidate in question.candidates:
-            row = reference(passage, asked, words(candidate.text))
+            row = reference(passage, question_words, words(candidate.text))
             rows.append(
                 {
                     key: value
@@ -109,10 +113,10 @@ def test_bulk_equals_the_reference(analyzer, groups, questions, inputs, question
 def test_features_do_not_depend_on_the_size_of_blocks(size):
     questions = synthetic_dataset(Task.MULTIPLE_ANSWER)
     features = FeatureSet(feature_groups("all"))
-    whole = in_bulk(questions, features, "word")
+    one_block = in_bulk(questions, features, "word")
     with small_blocks(size):
         assert len(list(features.blocks(encode(questions, "word")))) > 3
-        assert in_bulk(questions, features, "word") == whole
+        assert in_bulk(questions, features, "word") == one_block
 
 
 @small_blocks(1)
@@ -126,22 +130,22 @@ def test_each_feature_has_a_column_that_does_not_depend_on_word_ids():
     }
     assert columns.n_columns == len(seen)
 
-    def rows(part: Dataset) -> list[list[int]]:
-        encoded = encode(part, "word")
-        found = []
+    def rows(subset: Dataset) -> list[list[int]]:
+        encoded = encode(subset, "word")
+        feature_rows = []
         for block in features.blocks(encoded):
             row, column = columns.find(block.words, columns.word_ids(encoded.vocabulary))
-            found += [column[row == i].tolist() for i in range(len(block.numbers))]
-        return found
+            feature_rows += [column[row == i].tolist() for i in range(len(block.numbers))]
+        return feature_rows
 
-    whole = rows(questions)
-    assert [len(row) for row in whole] == [
+    all_rows = rows(questions)
+    assert [len(row) for row in all_rows] == [
         sum(isinstance(key, tuple) for key in row)
         for row in in_bulk(_with_distinct_candidates(questions), features, "word")
     ]
-    assert all(row == sorted(set(row)) for row in whole), "columns rise within a row"
+    assert all(row == sorted(set(row)) for row in all_rows), "columns rise within a row"
     last = rows(questions[-3:])
-    assert last == whole[-len(last) :]
+    assert last == all_rows[-len(last) :]
 
 
 def _with_distinct_candidates(questions: Dataset) -> Dataset:
@@ -161,12 +165,12 @@ def test_the_training_matrix_is_that_of_the_blocks_with_repeated_rows():
     design, matrix = SurfaceDesign.fit(
         FeatureSet(feature_groups("all+prominent")), encoded, scaled=True, repeats=repeats
     )
-    whole = np.vstack([features.toarray() for _, features in design.blocks(encoded)])
+    dense = np.vstack([features.toarray() for _, features in design.blocks(encoded)])
     shape = (repeats.sum(), design.columns.n_columns)
     words = csr_matrix(
         (np.ones(len(matrix.columns)), matrix.columns, matrix.offsets), shape=shape
     ).toarray()
-    assert (np.hstack((matrix.numbers, words)) == np.repeat(whole, repeats, axis=0)).all()
+    assert (np.hstack((matrix.numbers, words)) == np.repeat(dense, repeats, axis=0)).all()
 
 
 def test_unseen_words_have_no_column():
@@ -193,8 +197,8 @@ def test_unseen_words_have_no_column():
     ):
         encoded = encode(one(question, candidate), "word")
         (block,) = features.blocks(encoded)
-        _, found = columns.find(block.words, columns.word_ids(encoded.vocabulary))
-        assert len(found) == n
+        _, columns_found = columns.find(block.words, columns.word_ids(encoded.vocabulary))
+        assert len(columns_found) == n
 
 
 @pytest.mark.parametrize(

@@ -66,8 +66,8 @@ def test_the_best_threshold_is_as_good_as_the_published_one(released, multirc, m
 def test_a_slice_has_the_same_scores_as_the_entire_dataset(released, multirc):
     dev = multirc[1]
     scores = released.score_candidates(dev)
-    part = released.score_candidates(dev[400:600])
-    assert np.array_equal(part.values, scores.take(range(400, 600)).values)
+    slice_scores = released.score_candidates(dev[400:600])
+    assert np.array_equal(slice_scores.values, scores.take(range(400, 600)).values)
 
 
 @pytest.mark.parametrize("variant", ["mitre2018", "multirc2018"])
