@@ -25,7 +25,9 @@ def rarity() -> Rarity:
     return Rarity(["bank", "found"], np.array([9, 1]), 10)
 
 
-def block(question_text: str, text: str = TEXT, candidates: tuple[Candidate, ...] = ()) -> TokenBlock:
+def block(
+    question_text: str, text: str = TEXT, candidates: tuple[Candidate, ...] = ()
+) -> TokenBlock:
     lexicon = Lexicon()
     passage = ReadPassage.of(Passage("p", text), lexicon)
     question = Question("q", Passage("p", text), question_text, candidates, None, Task.SPAN)
