@@ -38,7 +38,7 @@ _VOID = {"meta", "input", "br", "wbr", "rect", "path", "circle"}
 
 
 @pytest.fixture(scope="session")
-def part() -> Callable[..., str]:
+def html_part() -> Callable[..., str]:
     """Fills in a part that pages share: its name in parts.html, then what it shows."""
     parts = template_environment().get_template("parts.html").module
     return lambda name, *values: str(getattr(parts, name)(*values))

@@ -28,8 +28,8 @@ def token_counts(
     """Return how often the word of each passage token occurs in its passage: shape
     (n_passage_tokens,).
 
-    A passage without candidates is not counted. `matched` are the arrays'
-    :func:`~classic_rc.kernels.arrays.matched_blocks`, if they are known.
+    Nobody reads the counts of a passage without candidates: they depend on the blocks. `matched`
+    are the arrays' :func:`~classic_rc.kernels.arrays.matched_blocks`, if they are known.
     """
     counts = np.zeros(len(arrays.passage_tokens), dtype=np.int64)
     for block in matched_blocks(arrays) if matched is None else matched:

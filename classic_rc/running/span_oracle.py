@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import cast
@@ -25,19 +26,18 @@ class SpanOracle:
     """The highest possible metrics over the questions that were added."""
 
     n_questions: int = 0
-    # By metric, the sum over questions of the best answer's score: with any number of spans, and
-    # with one span.
-    several: dict[str, float] = field(default_factory=dict)
-    one: dict[str, float] = field(default_factory=dict)
+    # By metric, the score of each question's best answer: with any number of spans, and with one.
+    best: dict[str, list[float]] = field(default_factory=dict)
+    best_single: dict[str, list[float]] = field(default_factory=dict)
 
     def add(self, questions: Sequence[Question]) -> None:
         """Add questions whose candidates are in memory."""
         predictions = oracle_predictions(questions)
         singles = [_best_single(q, p) for q, p in zip(questions, predictions, strict=True)]
         for metric in metrics_for(questions[0]) if len(questions) else ():
-            for totals, answers in ((self.several, predictions), (self.one, singles)):
-                total = metric.statistics(questions, answers)[:, 0].sum()
-                totals[metric.name] = totals.get(metric.name, 0.0) + float(total)
+            for scores, answers in ((self.best, predictions), (self.best_single, singles)):
+                values = metric.statistics(questions, answers)[:, 0]
+                scores.setdefault(metric.name, []).extend(values.tolist())
         self.n_questions += len(questions)
 
     @property
@@ -46,12 +46,12 @@ class SpanOracle:
 
         For exact match it is the share of questions whose gold is among the candidates.
         """
-        return {name: total / self.n_questions for name, total in self.several.items()}
+        return _means(self.best)
 
     @property
     def single_span_ceilings(self) -> dict[str, float]:
         """Each metric's ceiling for answers of at most one span, in 0..1."""
-        return {name: total / self.n_questions for name, total in self.one.items()}
+        return _means(self.best_single)
 
     @property
     def note(self) -> str:
@@ -60,12 +60,17 @@ class SpanOracle:
             "a perfect choice among the candidate spans would score "
             f"{_format_values(self.ceilings)}"
         )
-        if self.one == self.several:
+        if self.best_single == self.best:
             return note
         return (
             f"{note}; a perfect choice of one span per question, "
             f"{_format_values(self.single_span_ceilings)}"
         )
+
+
+def _means(scores: Mapping[str, Sequence[float]]) -> dict[str, float]:
+    # Exact sums: the size of blocks changes no digit.
+    return {name: math.fsum(values) / len(values) for name, values in scores.items()}
 
 
 def _format_values(values: Mapping[str, float]) -> str:

@@ -158,7 +158,7 @@ def _first_of(explain_each: _ExplainEach) -> _Explain:
     """Return the method that explains one question by the method that explains several."""
 
     def explain(self: Solver, question: Question) -> Explanation:
-        """Explain one question: the first of :meth:`~classic_rc.solvers.base.Solver.explain_each`."""
+        """Explain one question, as :meth:`~classic_rc.solvers.base.Solver.explain_each` does."""
         return next(explain_each(self, [question]))
 
     return explain

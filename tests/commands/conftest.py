@@ -10,7 +10,7 @@ from tests.command_line import (
     single,
     write,
 )
-from tests.pages import chromium, outline, part, quoref
+from tests.pages import chromium, html_part, outline, quoref
 
 __all__ = [
     "chromium",
@@ -18,10 +18,10 @@ __all__ = [
     "data",
     "forty_questions",
     "hidden",
+    "html_part",
     "multiple_answer",
     "outline",
     "own_files",
-    "part",
     "quoref",
     "single",
     "write",

@@ -1,5 +1,5 @@
 """The fixtures of pages."""
 
-from tests.pages import chromium, outline, part, quoref
+from tests.pages import chromium, html_part, outline, quoref
 
-__all__ = ["chromium", "outline", "part", "quoref"]
+__all__ = ["chromium", "html_part", "outline", "quoref"]

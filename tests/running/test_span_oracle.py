@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -11,6 +12,7 @@ from classic_rc import evaluate
 from classic_rc.datasets import load
 from classic_rc.decisions import RelativeThreshold
 from classic_rc.errors import DataError, UsageError
+from classic_rc.kernels.arrays import small_blocks
 from classic_rc.metrics import get_metric
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 from classic_rc.running.plan import add_span_candidates
@@ -45,6 +47,19 @@ def test_all_gold_texts_are_wanted_of_several_and_one_of_alternatives():
         spans(question("c", "hens of the farm", "The owl", task=Task.SPAN))
     )
     assert alternatives.ceilings == {"em": 1.0, "f1": 1.0} == alternatives.single_span_ceilings
+
+
+def test_the_ceilings_have_the_same_bits_in_blocks_of_any_size():
+    golds = ("fox x", "hens y z", "owl", "a b c d slept", "fox met u v w", "farm q")
+    passages = [replace(PASSAGE, id=f"p{i}") for i in range(6)]
+    dataset = spans(
+        *(question(f"q{i}", golds[i % 6], passage=passages[i // 7 % 6]) for i in range(40))
+    )
+    whole = compute_span_oracle(dataset)
+    for size in (1, 30, 70):
+        with small_blocks(size):
+            blocks = compute_span_oracle(dataset)
+        assert (blocks.ceilings, blocks.note) == (whole.ceilings, whole.note)
 
 
 def test_texts_are_compared_as_the_metric_compares_them():

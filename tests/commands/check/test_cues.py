@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import classic_rc
-from classic_rc.commands.check import Kind, check_dataset, mend_dataset
+from classic_rc.commands.check import CueKind, check_dataset, mend_dataset
 from classic_rc.commands.check.cues import ORDER_NAMES, order_features
 from classic_rc.commands.check.features import build_features
 from classic_rc.commands.check.measurements import point_in_time
@@ -63,15 +63,15 @@ def change(rows, what):
 
 
 PLANTED = {
-    "a word": (lambda t, i: f"{t} quickly", r'"quickly"', Kind.ARTIFACT),
-    "a blank": (lambda t, i: f"{t} ", "blank at an end|ends with U", Kind.ARTIFACT),
+    "a word": (lambda t, i: f"{t} quickly", r'"quickly"', CueKind.ARTIFACT),
+    "a blank": (lambda t, i: f"{t} ", "blank at an end|ends with U", CueKind.ARTIFACT),
     "an invisible character": (
         lambda t, i: f"{t[:3]}\u200b{t[3:]}",
         "200B|invisible|ASCII",
-        Kind.ARTIFACT,
+        CueKind.ARTIFACT,
     ),
-    "a rare mark": (lambda t, i: f"{t}*" if i % 16 == 0 else t, r"\*|mark", Kind.ARTIFACT),
-    "length": (lambda t, i: f"{t} {t} {t}", "words|characters", Kind.ARTIFACT),
+    "a rare mark": (lambda t, i: f"{t}*" if i % 16 == 0 else t, r"\*|mark", CueKind.ARTIFACT),
+    "length": (lambda t, i: f"{t} {t} {t}", "words|characters", CueKind.ARTIFACT),
 }
 
 
@@ -122,7 +122,7 @@ def test_random_gold_has_no_findings():
 def test_what_correlates_with_a_chosen_cue_disappears():
     rows = change(make_rows(), lambda text, i: f"{text} because it is so" if i % 2 else text)
     cues = check(rows).cues
-    assert len([cue for cue in cues if cue.kind is Kind.ARTIFACT]) == 1
+    assert len([cue for cue in cues if cue.kind is CueKind.ARTIFACT]) == 1
 
 
 def test_copying_the_passage_is_a_shortcut():
@@ -130,7 +130,7 @@ def test_copying_the_passage_is_a_shortcut():
     for i, row in enumerate(rows):
         row["candidates"][row["gold"]] = " ".join(row["passage"].split()[4 + 6 * (i % 2) :][:4])
     first = check(rows).cues[0]
-    assert first.kind is Kind.SHORTCUT
+    assert first.kind is CueKind.SHORTCUT
     assert "passage" in first.name
 
 
@@ -167,7 +167,7 @@ def test_mirrored_items_are_gold_order_and_do_not_fail():
         for row in rows
     ]
     cues = check(rows).cues
-    assert {cue.kind for cue in cues} == {Kind.GOLD_ORDER}
+    assert {cue.kind for cue in cues} == {CueKind.GOLD_ORDER}
     assert any("240 questions are mirrored" in cue.note for cue in cues)
 
 
@@ -193,7 +193,7 @@ def test_a_cue_that_reads_the_question_of_mirrored_items_is_a_shortcut():
         for row in rows
     ]
     first = check(rows).cues[0]
-    assert (first.kind, "question" in first.name) == (Kind.SHORTCUT, True)
+    assert (first.kind, "question" in first.name) == (CueKind.SHORTCUT, True)
 
 
 def test_the_values_of_one_field_are_one_finding():

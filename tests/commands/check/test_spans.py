@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from classic_rc.commands.check import Kind, check_dataset
+from classic_rc.commands.check import CueKind, check_dataset
 from classic_rc.commands.check.integrity import find_defects
 from classic_rc.datasets import load
 
@@ -52,7 +52,7 @@ def first_cue(path):
 
 def test_words_of_unanswerable_questions_are_named(squad):
     cue = first_cue(squad(unanswerable=True, plant="the green"))
-    assert cue.kind is Kind.ARTIFACT
+    assert cue.kind is CueKind.ARTIFACT
     assert cue.about == "answerable"
     assert cue.name == 'is unanswerable where the question has the words "the green"'
     assert cue.precision == 1
@@ -61,14 +61,14 @@ def test_words_of_unanswerable_questions_are_named(squad):
 
 def test_answers_in_one_sentence_are_named(squad):
     cue = first_cue(squad(sentence=0))
-    assert (cue.kind, cue.about) == (Kind.SHORTCUT, "sentence")
+    assert (cue.kind, cue.about) == (CueKind.SHORTCUT, "sentence")
     assert cue.name == "is in the first sentence"
     assert (cue.precision, cue.chance) == (1, 0.25)
 
 
 def test_answers_in_quotes_are_named(squad):
     cue = first_cue(squad(quote='"'))
-    assert (cue.kind, cue.about) == (Kind.SHORTCUT, "span")
+    assert (cue.kind, cue.about) == (CueKind.SHORTCUT, "span")
     assert "quote" in cue.name
     assert cue.precision > 0.9
     assert "[[" in cue.examples[0].option
@@ -106,7 +106,7 @@ def test_what_the_question_says_of_the_kind_of_answer_does_not_fail(cli, write):
             qa["question"] = qa["question"].replace("What", "When")
     path = write("when.json", json.dumps(data))
     cues = check_dataset(load(path), duplicates=False, header=False).cues
-    of_type = [cue for cue in cues if cue.kind is Kind.ANSWER_TYPE]
+    of_type = [cue for cue in cues if cue.kind is CueKind.ANSWER_TYPE]
     # both say the same
     assert any('"when"' in cue.name or '"what"' in cue.name for cue in of_type)
     assert all(cue.precision > cue.chance for cue in of_type)
