@@ -207,7 +207,8 @@ class RunResults:
         """Keep what is finished of a dataset, also in the record unless writing it takes long."""
         self._rows = evaluation
         start, (last, seconds) = time.monotonic(), self._writing
-        if start > last + _LEAST_PAUSE * seconds:
+        # without a row nothing is lost, and if all systems fail, none was interrupted
+        if evaluation.rows and start > last + _LEAST_PAUSE * seconds:
             self._save_early([*self.evaluations, evaluation.interrupted()], self._left[1:])
             self._writing = time.monotonic(), time.monotonic() - start
 

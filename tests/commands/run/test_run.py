@@ -384,6 +384,15 @@ def test_csv_has_a_record_for_each_row_of_each_dataset(cli, single, multiple_ans
     assert len(records[4]["threshold"].split(";")) == 2
 
 
+def test_a_run_in_which_all_systems_fail_leaves_no_record(cli, write, tmp_path):
+    row = {"passage": "Dogs bark.", "question": "What barks?", "candidates": ["dogs", "cats"]}
+    data = write("one.jsonl", "".join(json.dumps({**row, "id": i, "gold": 0}) + "\n" for i in "ab"))
+    learners = ("-s", "feature-ranker", "-s", "lexical,weights=learned")
+    failure = cli("run", data, "--cv", 2, *learners, "--save", tmp_path / "saved")
+    failure.fails(2, "two different passages")
+    assert not (tmp_path / "saved" / "run.json").exists()
+
+
 def test_save_onto_a_file_is_refused_before_anything_is_read(cli, single):
     done = cli("run", single, "--save", single)
     done.fails(2, "folder", field="--save", found=str(single))
