@@ -141,13 +141,13 @@ def test_cross_tabulations_count_questions_in_both(data, labels):
         for kind, count in row.items():
             ids = [
                 i
-                for i, question_labels in labels.of_question.items()
-                if (label in question_labels or (label == "no label" and not question_labels))
+                for i, of_question in labels.of_question.items()
+                if (label in of_question or (label == "no label" and not of_question))
             ]
             assert count == sum(data.by_id[i].meta_value("type") == kind for i in ids)
-    question_labels = cross_tabulate(skills, skills)
-    assert np.array_equal(question_labels.counts, question_labels.counts.T)
-    assert np.diag(question_labels.counts).tolist() == [
+    cross_table = cross_tabulate(skills, skills)
+    assert np.array_equal(cross_table.counts, cross_table.counts.T)
+    assert np.diag(cross_table.counts).tolist() == [
         int(mask.sum()) for mask in skills.masks.values()
     ]
 
