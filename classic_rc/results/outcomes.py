@@ -222,25 +222,27 @@ class Row:
             return replace(first, label=name)
         answers = [row.answers for row in runs if row.answers is not None]
         signature = Signature.join([Signature.parse(row.signature) for row in runs])
-        params = {key: [row.params.get(key) for row in runs] for key in first.params}
+        params: dict[str, Any] = {}
+        for key in first.params:
+            values = [row.params.get(key) for row in runs]
+            params[key] = values[0] if all(value == values[0] for value in values) else values
+        differing = {
+            name: placeholder
+            for name, placeholder in _OF_ONE_RUN.items()
+            if any(vars(r)[name] != vars(first)[name] for r in runs)
+        }
+        caveats = dict.fromkeys(caveat for row in runs for caveat in row.caveats)
         seconds = {step: sum(row.seconds.get(step, 0.0) for row in runs) for step in first.seconds}
         return replace(
             first,
             label=name,
-            params={
-                key: values[0] if all(value == values[0] for value in values) else values
-                for key, values in params.items()
-            },
+            params=params,
             signature=str(signature),
             short_signature=signature.short,
             outcomes=Outcomes.join([row.outcomes for row in runs]),
             copied=join_copies(row.copied for row in runs),
-            **{
-                name: placeholder
-                for name, placeholder in _OF_ONE_RUN.items()
-                if any(vars(r)[name] != vars(first)[name] for r in runs)
-            },
-            caveats=tuple(dict.fromkeys(caveat for row in runs for caveat in row.caveats)),
+            **differing,
+            caveats=tuple(caveats),
             answers=AnswerCounts.join(answers) if answers else None,
             seconds=seconds,
         )

@@ -312,22 +312,25 @@ def _read_row(row: Node, outcomes: Node, subject: HasTask) -> Row:
     tuned_on = row.text("tuned_on") if row.has("tuned_on") else None
     # JSON has lists for the tuple of one parameter too; a list has the values of the folds.
     by_fold = tuned_on is not None and re.fullmatch(r"cv\d+(/.*)?", tuned_on) is not None
+    tuned_params = {
+        name: value if by_fold or not isinstance(value, list) else tuple(value)
+        for name, value in tuned.items()
+    }
+    orders = tuple(row.sequence("option_orders")) if row.has("option_orders") else None
+    has_copies = row.has("copied_questions")
+    copied = _read_mask(row, "copied_questions", len(outcomes.value)) if has_copies else None
+    answers = _read_answer_counts(row.child("answers")) if row.has("answers") else None
     return read_fields(
         row,
         Row,
         params=params,
         expected=row.flag("expected"),
         threshold=_read_threshold(row),
-        tuned_params={
-            name: value if by_fold or not isinstance(value, list) else tuple(value)
-            for name, value in tuned.items()
-        },
-        option_orders=tuple(row.sequence("option_orders")) if row.has("option_orders") else None,
+        tuned_params=tuned_params,
+        option_orders=orders,
         block=Block(block),
-        copied=_read_mask(row, "copied_questions", len(outcomes.value))
-        if row.has("copied_questions")
-        else None,
-        answers=_read_answer_counts(row.child("answers")) if row.has("answers") else None,
+        copied=copied,
+        answers=answers,
         seconds={step: time for step, time in seconds.items() if is_number(time)},
         label=row.text("name") if row.has("name") else None,
         outcomes=_read_outcomes(row, outcomes, subject),

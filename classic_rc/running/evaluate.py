@@ -434,6 +434,9 @@ def _make_row(system: FittedSystem, outcomes: Outcomes, read_seconds: float) -> 
     solver, facts = system.fitted_solver, system.facts()
     variant = solver.variant_name() if solver.variants else None
     published = solver.published_tuning()
+    decision = system.decision
+    is_tuned = isinstance(decision, TunedThreshold)
+    cuts = getattr(decision, "cuts", "exact")
     signature = Signature.of(
         solver.name,
         variant,
@@ -448,14 +451,12 @@ def _make_row(system: FittedSystem, outcomes: Outcomes, read_seconds: float) -> 
         groups=system.fold_groups,
         **solver.signature_facts(),
         # A tuned threshold follows from its tuning data; a given one is a parameter.
-        threshold=None if isinstance(system.decision, TunedThreshold) else facts["threshold"],
-        tuned_for=getattr(system.decision, "metric", None),
-        relative_threshold=getattr(system.decision, "margin", None)
-        if not system.expected
-        else None,
-        max_spans=getattr(system.decision, "max_spans", None),
-        **_expected_f1_facts(system.decision),
-        tuned_cuts=None if (cuts := getattr(system.decision, "cuts", "exact")) == "exact" else cuts,
+        threshold=None if is_tuned else facts["threshold"],
+        tuned_for=getattr(decision, "metric", None),
+        relative_threshold=None if system.expected else getattr(decision, "margin", None),
+        max_spans=getattr(decision, "max_spans", None),
+        **_expected_f1_facts(decision),
+        tuned_cuts=None if cuts == "exact" else cuts,
         expected="yes" if system.expected else None,
     )
     if published and facts["tuned_on"] is None:

@@ -230,40 +230,30 @@ def _describe(test: ScoreTest, step: CueStep, chance: Floats, n_mirrored: int) -
     answered = covered & (
         table.sum((right & favoured).astype(np.int64)) == table.sum(favoured.astype(np.int64))
     )
+    is_of_pool = " used " in name and family.source is not FeatureSource.FIELD
+    advice = _ADVICE_OF_POOLS if is_of_pool else _ADVICE[family.source]
+    note = f"{mirrored:,} questions are mirrored (same options, another gold): keep in one fold"
+    shown = favoured if is_rank or step.z > 0 else has_it
     return Cue(
         kind,
         id_,
         name,
         direction,
-        n / len(table),
-        covered_precision,
-        float(np.where(covered, precision, chance).mean()),
-        float(chance.mean()),
-        abs(step.z) if is_rank else step.z,
-        step.bound,
-        step.p,
-        n,
-        0 if is_rank else int(has_it.sum()),
-        0 if is_rank else int((has_it & right).sum()),
-        step.others,
-        _examples(
-            features,
-            step,
-            favoured if is_rank or step.z > 0 else has_it,
-            covered,
-            direction,
-            family,
-        ),
-        tuple(table.questions[i].id for i in np.flatnonzero(answered).tolist()),
-        (
-            _ADVICE_OF_POOLS
-            if " used " in name and family.source is not FeatureSource.FIELD
-            else _ADVICE[family.source]
-        )
-        + f" (a known cue: {paper})" * bool(paper),
-        f"{mirrored:,} questions are mirrored (same options, another gold): keep in one fold"
-        if mirrored
-        else "",
+        coverage=n / len(table),
+        precision=covered_precision,
+        accuracy=float(np.where(covered, precision, chance).mean()),
+        chance=float(chance.mean()),
+        z=abs(step.z) if is_rank else step.z,
+        bound=step.bound,
+        p=step.p,
+        n_questions=n,
+        n_with=0 if is_rank else int(has_it.sum()),
+        n_right=0 if is_rank else int((has_it & right).sum()),
+        others=step.others,
+        examples=_examples(features, step, shown, covered, direction, family),
+        ids=tuple(table.questions[i].id for i in np.flatnonzero(answered).tolist()),
+        advice=advice + f" (a known cue: {paper})" * bool(paper),
+        note=note if mirrored else "",
     )
 
 

@@ -78,21 +78,24 @@ def proximity(
         for q in question & {*passage}
     }
     in_passage = sum(weight(q) for q in steps)
+    in_question, in_words = sum(map(weight, question)), sum(map(weight, words))
     # From each place of a word of N to the nearest word of Q.
     back = {j: min(abs(i - j) for i in q_places) for j in n_places}
     best = {
         w: max(_decay(6, back[j]) for j in n_places if passage[j] == w) for w in words & {*passage}
     }
+    weighted_steps = sum(weight(q) * d for q, d in steps.items())
+    decays = sum(weight(q) * _decay(5, d) for q, d in steps.items())
+    best_decays = sum(weight(w) * value for w, value in best.items())
+    all_decays = sum(weight(passage[j]) * _decay(6, d) for j, d in back.items())
     return CandidateProximity(
-        sum(steps.values()) / (len(steps) * span),
-        sum(weight(q) * d for q, d in steps.items()) / (in_passage * span),
-        min(steps.values()) / span,
-        _share(sum(weight(q) * _decay(5, d) for q, d in steps.items()), sum(map(weight, question))),
-        _share(sum(weight(w) * value for w, value in best.items()), sum(map(weight, words))),
-        _share(
-            sum(weight(passage[j]) * _decay(6, d) for j, d in back.items()), sum(map(weight, words))
-        ),
-        sum(d <= 3 for d in back.values()),
+        mean=sum(steps.values()) / (len(steps) * span),
+        weighted_mean=weighted_steps / (in_passage * span),
+        least=min(steps.values()) / span,
+        decay=_share(decays, in_question),
+        best_decay=_share(best_decays, in_words),
+        all_decay=_share(all_decays, in_words),
+        close=sum(d <= 3 for d in back.values()),
     )
 
 

@@ -144,6 +144,8 @@ def _coverage(
 ) -> dict[str, float]:
     size = len(passage)
     n_in_passage = sum(token in passage for token in candidate)
+    first_third = [w for i, w in enumerate(passage) if 3 * i < size]
+    last_third = [w for i, w in enumerate(passage) if 3 * i >= 2 * size]
     return {
         "coverage of candidate": coverage(a, passage, weight),
         "coverage of new words": coverage(n, passage, weight),
@@ -153,12 +155,8 @@ def _coverage(
         "frequency": math.log1p(sum(token in n for token in passage)),
         "rarity": weight_in(a, a, weight) / _RARITY_SCALE,
         "share in question": coverage(a, q, weight),
-        "coverage of first third": coverage(
-            n, [w for i, w in enumerate(passage) if 3 * i < size], weight
-        ),
-        "coverage of last third": coverage(
-            n, [w for i, w in enumerate(passage) if 3 * i >= 2 * size], weight
-        ),
+        "coverage of first third": coverage(n, first_third, weight),
+        "coverage of last third": coverage(n, last_third, weight),
         "coverage of first sentence": coverage(n, sentences[0], weight) if sentences else 0.0,
         "coverage of last sentence": coverage(n, sentences[-1], weight) if sentences else 0.0,
     }
