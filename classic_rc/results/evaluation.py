@@ -175,6 +175,14 @@ class Evaluation:
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, ready for JSON, in the schema of ``--format json``."""
         dataset = self.dataset
+        optional: dict[str, Any] = {}
+        if self.significance is not None:
+            optional["significance"] = self.significance.to_dict()
+        if self.given:
+            optional["given"] = {
+                name: list(map(asdict, numbers)) for name, numbers in self.given.items()
+            }
+        missing = [{"name": name, "reason": str(error)} for name, error in self.errors.items()]
         return {
             "dataset": {
                 **dataset_record(dataset),
@@ -185,20 +193,9 @@ class Evaluation:
                 "notes": list(self.notes),
             },
             "resampling": self.resampling and self.resampling.to_dict(),
-            **({} if self.significance is None else {"significance": self.significance.to_dict()}),
-            **(
-                {
-                    "given": {
-                        name: list(map(asdict, numbers)) for name, numbers in self.given.items()
-                    }
-                }
-                if self.given
-                else {}
-            ),
+            **optional,
             "rows": self._row_records(),
-            "missing": [
-                {"name": name, "reason": str(error)} for name, error in self.errors.items()
-            ],
+            "missing": missing,
         }
 
     def to_frame(self, full: bool = False) -> pandas.DataFrame:

@@ -462,15 +462,27 @@ def _encode(
     first_token = _concatenate(first)
     # no token left: an empty range, not a negative one
     last_token = np.maximum(_concatenate(last), first_token)
+    question_passage = [number[id(q.passage)] for q in questions]
+    question_list = [list_number[_list_key(q)] for q in questions]
     return EncodedSpans(
-        questions, analyzer, list(ids), np.array(tokens, dtype=np.int32), starts, ends,
-        _concatenate([*sentence_offsets, before[-1:]]), passage_sentences,
-        np.array(query_tokens, dtype=np.int32), offsets_of(list(map(len, queries))),
-        np.array([number[id(q.passage)] for q in questions], dtype=np.int64),
-        np.array([list_number[_list_key(q)] for q in questions], dtype=np.int64),
-        [lists[key] for key in by_key], offsets_of(list(map(len, first))),
-        first_token, last_token, _concatenate(sentence),
-    )  # fmt: skip
+        questions=questions,
+        analyzer=analyzer,
+        vocabulary=list(ids),
+        tokens=np.array(tokens, dtype=np.int32),
+        token_starts=starts,
+        token_ends=ends,
+        sentence_offsets=_concatenate([*sentence_offsets, before[-1:]]),
+        passage_sentences=passage_sentences,
+        question_tokens=np.array(query_tokens, dtype=np.int32),
+        question_offsets=offsets_of(list(map(len, queries))),
+        question_passage=np.array(question_passage, dtype=np.int64),
+        question_list=np.array(question_list, dtype=np.int64),
+        lists=[lists[key] for key in by_key],
+        list_offsets=offsets_of(list(map(len, first))),
+        first=first_token,
+        last=last_token,
+        sentence=_concatenate(sentence),
+    )
 
 
 def _concatenate(parts: Sequence[ArrayLike]) -> NDArray[np.int64]:

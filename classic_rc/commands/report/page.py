@@ -85,26 +85,26 @@ def page_html(content: PageContent) -> str:
     dataset, check = content.evaluation.dataset, content.check
     groupings = [breakdown.grouping for breakdown in content.breakdowns]
     places = {dataset[i].id: f"q{i}" for i in shown_questions(dataset)}
+    groups = [_with_one_note(breakdown_table(breakdown)) for breakdown in content.breakdowns]
+    overview = {
+        "tiles": [] if check is None else audit_tiles(check),
+        "drawing": overview_drawing(content.evaluation),
+    }
+    questions = questions_section(content.evaluation, content.explanations, groupings)
     return fill_template(
         "report.html",
         __package__,
         title=content.title or dataset.name,
         facts=_dataset_facts(dataset),
         version=__version__,
-        overview={
-            "tiles": [] if check is None else audit_tiles(check),
-            "drawing": overview_drawing(content.evaluation),
-        },
+        overview=overview,
         results=_results_section(content),
-        groups=[_with_one_note(breakdown_table(breakdown)) for breakdown in content.breakdowns]
-        or None,
+        groups=groups or None,
         check=None if check is None else check_part(check, content.scores_without, places),
         perturbed=None if content.perturbed is None else [perturbation_table(content.perturbed)],
         statistics=_statistics_section(content),
         sources=_sources_section(content.evaluation),
-        questions=(
-            questions := questions_section(content.evaluation, content.explanations, groupings)
-        ),
+        questions=questions,
         own_style=safe_markup(questions["style"]),
     )
 
