@@ -74,7 +74,7 @@ def can_fork() -> bool:
 
 
 class ForkPool:
-    """Forks of this process, at most `size` at the same time, each of which computes one result.
+    """Compute results in forks of this process, one a fork; at most `size` forks run at once.
 
     The functions neither print nor start threads. Items are not copied; results are pickled.
     """

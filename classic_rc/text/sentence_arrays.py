@@ -124,7 +124,7 @@ not in lower case, `_OTHER_STOP` a mark or letter of the scripts whose stops nee
 """
 
 _LAST_CODE = 0xFFFF
-"""This code point is never a character. It stands for every character beyond the first plane."""
+"""Stands for every character above U+FFFF. Unicode assigns no character to this code point."""
 
 
 @cache

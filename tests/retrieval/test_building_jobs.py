@@ -110,7 +110,7 @@ def test_segments_that_end_with_much_text_are_the_same(corpora, tmp_path, limit)
 
 @pytest.fixture(params=["forks", "workers"])
 def processes(request):
-    """Forks where the system has them, and joblib's workers beside another thread."""
+    """Build with forks if the system can fork, and with joblib's workers if another thread runs."""
     done = threading.Event()
     thread = threading.Thread(target=done.wait)
     if request.param == "workers":

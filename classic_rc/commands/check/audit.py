@@ -19,7 +19,7 @@ from classic_rc.commands.check.cues import (
     order_features,
     rank_suspects,
 )
-from classic_rc.commands.check.features import build_features, release_memory
+from classic_rc.commands.check.features import build_features
 from classic_rc.commands.check.header import INPUTS, Header, HeaderRow, share_found, spread_evenly
 from classic_rc.commands.check.integrity import Finding, find_copies, find_own_defects, in_order
 from classic_rc.commands.check.option_arrays import Floats, OptionTable
@@ -32,6 +32,7 @@ from classic_rc.datasets.registry import TrainingData, as_dataset, dataset_names
 from classic_rc.errors import DataError, UsageError
 from classic_rc.folds import FoldPlan
 from classic_rc.io.json import Seconds
+from classic_rc.io.memory import release_memory
 from classic_rc.io.progress import progress_bar
 from classic_rc.questions import Dataset
 from classic_rc.results.result_table import dataset_record

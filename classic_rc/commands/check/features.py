@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property, lru_cache
@@ -32,6 +31,7 @@ from classic_rc.commands.check.contexts import (
 from classic_rc.commands.check.known_cues import PUBLISHED, WORD_CUES
 from classic_rc.commands.check.measurements import Measurement, measure_options
 from classic_rc.commands.check.option_arrays import Integers, OptionTable
+from classic_rc.io.memory import release_memory
 from classic_rc.kernels.arrays import (
     distinct,
     look_up,
@@ -52,7 +52,6 @@ questions.
 
 _BLOCK_OPTIONS, _BLOCK_CHARACTERS, _BLOCK_ONES = 2**14, 2**19, 2**20
 _COUNTED_OPTIONS = 2**15
-_LITTLE_MEMORY = 2**18  # kilobytes
 CHOICES = 25
 """A fixed number, because the last digits of dense sums depend on it."""
 _MOST_GRAM = 3
@@ -328,20 +327,6 @@ class FeatureMatrix:
             numbers = slice(start, start + CHOICES)
             dense = self.dense.T @ is_chosen[:, numbers].astype(np.float32, order="C")
             yield np.concatenate([sparse[:, numbers], dense], dtype=np.float64)
-
-
-def release_memory() -> None:
-    """Give freed memory back to the system if the process has needed much. The C library of Linux
-    keeps arrays of up to 32 MB, and what comes next, with arrays of other sizes, would come on top.
-    """
-    # Other systems have no such module or function, or no library without a name.
-    with suppress(ImportError, AttributeError, OSError, TypeError):
-        import ctypes
-        import resource
-
-        # Small data would only pay for the pages that it needs again.
-        if resource.getrusage(resource.RUSAGE_SELF).ru_maxrss > _LITTLE_MEMORY:
-            ctypes.CDLL(None).malloc_trim(0)
 
 
 def least_questions(table: OptionTable) -> int:

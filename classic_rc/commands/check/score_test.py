@@ -27,9 +27,9 @@ from classic_rc.commands.check.features import (
     FIELD,
     FIELD_NAME,
     FeatureMatrix,
-    release_memory,
 )
 from classic_rc.commands.check.option_arrays import Floats, Integers, OptionTable
+from classic_rc.io.memory import release_memory
 from classic_rc.kernels.arrays import offsets_of, run_starts, runs_of
 from classic_rc.work import tracked
 
