@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from functools import wraps
-from typing import Any, ClassVar, Literal, Protocol, Self, dataclass_transform
+from typing import Any, ClassVar, Literal, Protocol, Self, dataclass_transform, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -138,7 +138,6 @@ def require_passages(questions: Sequence[Question], hint: str | None = None) -> 
         raise DataError("no question has a passage, so there is no text to read", hint=hint)
 
 
-_Explain = Callable[[Any, Question], Explanation]
 _ExplainEach = Callable[[Any, Sequence[Question]], Iterator[Explanation]]
 
 
@@ -152,16 +151,6 @@ def _with_answers(explain_each: _ExplainEach) -> _ExplainEach:
             yield replace(explanation, decide=self._answer_to) if is_one else explanation
 
     return explained
-
-
-def _first_of(explain_each: _ExplainEach) -> _Explain:
-    """Return the method that explains one question by the method that explains several."""
-
-    def explain(self: Solver, question: Question) -> Explanation:
-        """Explain one question, as :meth:`~classic_rc.solvers.base.Solver.explain_each` does."""
-        return next(explain_each(self, [question]))
-
-    return explain
 
 
 @dataclass_transform(kw_only_default=True, eq_default=False)
@@ -237,12 +226,10 @@ class Solver(Estimator, ABC):
         entry = SOLVER_ENTRIES.get(cls.name)
         if entry is not None and entry.home == f"{cls.__module__}:{cls.__name__}":
             cls.description = entry.description
-        explain, explain_each = map(cls.__dict__.get, ("explain", "explain_each"))
-        if explain and not explain_each:
-            explain_each = lambda self, questions: (explain(self, q) for q in questions)  # noqa: E731
-        if explain_each:  # a class that writes either method has both
-            cls.explain_each = _with_answers(explain_each)  # type: ignore[method-assign]
-            cls.explain = _first_of(cls.explain_each)
+        if "explain" in cls.__dict__:
+            raise TypeError(f"{cls.__name__} has a method explain: write explain_each(questions)")
+        if "explain_each" in cls.__dict__:
+            cls.explain_each = _with_answers(cls.explain_each)  # type: ignore[method-assign]
 
     @abstractmethod
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
@@ -519,9 +506,8 @@ class Solver(Estimator, ABC):
         :attr:`score_meaning`, or nothing but the score.
 
         A subclass may yield marks in the passage, numbers, and a formula
-        (:class:`~classic_rc.solvers.explanation.CandidateExplanation`), and may write `explain`,
-        which returns those of one question, instead. If it writes neither,
-        :class:`~classic_rc.running.explain.Explainer` measures what each word adds.
+        (:class:`~classic_rc.solvers.explanation.CandidateExplanation`). If it does not write this
+        method, :class:`~classic_rc.running.explain.Explainer` measures what each word adds.
         """
         scores = score_questions(self, questions)
         meaning = self.score_meaning
@@ -529,7 +515,10 @@ class Solver(Estimator, ABC):
         for k, question in enumerate(questions):
             yield Explanation.from_scores(self.name, question, scores.take([k]), formula)
 
-    explain = _first_of(explain_each)
+    @final
+    def explain(self, question: Question) -> Explanation:
+        """Explain one question, as :meth:`explain_each` does."""
+        return next(self.explain_each([question]))
 
     def _answer_to(self, explanation: Explanation) -> Prediction | None:
         """Return the answer that follows from explained scores; None if a threshold is not

@@ -39,10 +39,19 @@ def test_questions_are_explained_together_as_each_alone(task, name):
         assert explanation.prediction == alone.prediction
 
 
-def test_an_explanation_of_a_users_own_is_the_one_of_several_questions_too():
-    class OwnWindow(SlidingWindow):
-        def explain(self, question):
-            return replace(super().explain(question), note="my own")
+def test_a_users_own_explanation_of_several_questions_is_the_one_of_each():
+    class AnnotatedWindow(SlidingWindow):
+        def explain_each(self, questions):
+            for explanation in super().explain_each(questions):
+                yield replace(explanation, note="annotated")
 
-    data = synthetic_dataset(Task.SINGLE_CHOICE)
-    assert {e.note for e in OwnWindow().explain_each(data)} == {"my own"}
+    question = synthetic_dataset(Task.SINGLE_CHOICE)[0]
+    assert AnnotatedWindow().explain(question).note == "annotated"
+
+
+def test_a_solver_that_explains_by_the_former_method_is_refused():
+    with pytest.raises(TypeError, match=r"Former .* write explain_each\(questions\)"):
+
+        class Former(SlidingWindow):
+            def explain(self, question):
+                return None

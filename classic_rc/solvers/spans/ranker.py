@@ -306,10 +306,13 @@ class SpanRanker(Solver):
             ]
             yield np.array(index), read_questions, lexicon
 
-    def explain(self, question: Question) -> Explanation:
+    def explain_each(self, questions: Sequence[Question]) -> Iterator[Explanation]:
         """Show what each group of features and each feature adds to the best spans and the right
         ones.
         """
+        return map(self._explain_question, questions)
+
+    def _explain_question(self, question: Question) -> Explanation:
         scores = self.score_candidates([question])
         if not len(scores.values):
             return Explanation.from_scores(self.name, question, scores)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
@@ -109,11 +109,14 @@ class SpanSlidingWindow(Solver):
             order.append(index)
         return Scores.concatenate(parts).take(np.argsort(np.concatenate(order)))
 
-    def explain(self, question: Question) -> Explanation:
+    def explain_each(self, questions: Sequence[Question]) -> Iterator[Explanation]:
         """Show the overlap, the window and the distance of each span, and the question's words
         around it.
         """
         self.check_parameters()
+        return map(self._explain_question, questions)
+
+    def _explain_question(self, question: Question) -> Explanation:
         ((_, spans),) = encode_spans([question], self.analyzer)
         terms = self._compute_terms(spans)
         in_question = np.isin(spans.tokens, spans.question_tokens)
