@@ -53,5 +53,5 @@ def test_a_solver_that_explains_by_the_former_method_is_refused():
     with pytest.raises(TypeError, match=r"Former .* write explain_each\(questions\)"):
 
         class Former(SlidingWindow):
-            def explain(self, question):
+            def explain(self, question):  # type: ignore[misc]
                 return None
