@@ -60,10 +60,12 @@ def handle(args: argparse.Namespace) -> int:
     from classic_rc.datasets.registry import read_split
     from classic_rc.io.download import NOT_THERE
 
-    files = list(
-        dict.fromkeys(file for name in args.names for file in files_of(name, extras=args.all))
-    )
-    splits = [split for name in args.names for split in splits_of(name)]
+    files: list[RemoteFile] = []
+    splits: list[NamedSplit] = []
+    for name in args.names:
+        files += files_of(name, extras=args.all)
+        splits += splits_of(name)
+    files = list(dict.fromkeys(files))
     for name in dict.fromkeys(file.dataset for file in files):
         dataset = named_datasets()[name]
         inputs.report_notes(
@@ -158,4 +160,5 @@ def _describe(fetched: Fetched) -> str:
     state = "downloaded" if fetched.is_new else "in the cache"
     if fetched.is_recorded:
         state += f"; no sum was known: sha256 {fetched.sha256} is recorded, and checked from now on"
-    return f"{file.key}  {format_size(fetched.path.stat().st_size)}  {state}  {fetched.path}\n"
+    size = format_size(fetched.path.stat().st_size)
+    return f"{file.key}  {size}  {state}  {fetched.path}\n"

@@ -39,9 +39,9 @@ Origin: TypeAlias = "tuple[str, str | None]"
 
 def check_skipped(skip: str | Iterable[str] | None) -> tuple[str, ...]:
     """Return what to leave out, given as names or as one text with commas, or raise UsageError."""
-    names = (
-        [name.strip() for name in skip.split(",")] if isinstance(skip, str) else list(skip or ())
-    )
+    if isinstance(skip, str):
+        skip = map(str.strip, skip.split(","))
+    names = list(skip or ())
     for name in names:
         if name not in SKIPPED:
             raise unknown_name("kind of questions to skip", name, SKIPPED)
@@ -213,9 +213,8 @@ class Reading(AbstractContextManager["Reading"]):
         """The counts and the skipped files, as notes for the user."""
         used = {file.name for file in self.used}
         if others := [file.base for file in self.others if file.name not in used]:
-            self._counts[
-                f"other files skipped ({', '.join(others[:5])}{', …' * (len(others) > 5)})"
-            ] = len(others)
+            more = ", …" if len(others) > 5 else ""
+            self._counts[f"other files skipped ({', '.join(others[:5])}{more})"] = len(others)
         counts = (f"{what}: {number:,}" for what, number in self._counts.items())
         return (*self._left_out_notes(), *counts, *self._facts)
 
@@ -225,10 +224,9 @@ class Reading(AbstractContextManager["Reading"]):
             by_problem.setdefault(error.kind, []).append(error)
         for problem, errors in by_problem.items():
             places = "; ".join(error.place for error in errors[:_SHOWN_PLACES])
-            yield (
-                f"left out: {problem}: {len(errors):,} "
-                f"({places}{'; …' * (len(errors) > _SHOWN_PLACES)})"
-            )
+            if len(errors) > _SHOWN_PLACES:
+                places += "; …"
+            yield f"left out: {problem}: {len(errors):,} ({places})"
 
     def log(self, places: Mapping[str, str]) -> ReadingLog | None:
         """Return what was left out and repaired, and the places of questions; None for strict
@@ -414,6 +412,7 @@ class Reader(ABC):
         if "unlabelled" in options.skip:
             questions = keep_labelled(questions, source.path, reading)
         found_split = named_splits.pop() if len(named_splits) == 1 else None
+        is_part = len(all_questions) > len(questions)
         return Dataset(
             questions,
             name=self.dataset_name(source, files, found_split, subset),
@@ -423,7 +422,7 @@ class Reader(ABC):
             notes=source.notes + reading.notes,
             read_with={"path": source.path, "reader": self.name, **options.to_dict()},
             log=reading.log(places),
-            whole=tuple(all_questions) if len(all_questions) > len(questions) else None,
+            whole=tuple(all_questions) if is_part else None,
         )
 
     def _gather(
@@ -527,12 +526,13 @@ def content_of(question: Question) -> tuple[str, str, tuple[str, ...]]:
 
 def _duplicate_id_error(question: Question, source: str, first: str, reading: Reading) -> DataError:
     is_same = first == source
+    where = reading.where
+    if not reading.options.skip_bad:
+        where = f"{where}, question {question.id}"
     return DataError(
         "duplicate question id",
         source=source,
-        where=reading.where
-        if reading.options.skip_bad
-        else f"{reading.where}, question {question.id}",
+        where=where,
         found=None if is_same else f"the same id in {first}",
         expected="unique ids",
         hint=None if is_same else "If the rows have no ids, load one of the files",
@@ -657,11 +657,11 @@ def select_part(
     names = list(dict.fromkeys(name for name in part_of.values() if name is not None))
     if requested is None or (kind == "split" and not names):
         return items
-    selected = [
-        item
-        for item in items
-        if (name := part_of[item]) is not None and normalise(name) == normalise(requested)
-    ]
+    selected = []
+    for item in items:
+        name = part_of[item]
+        if name is not None and normalise(name) == normalise(requested):
+            selected.append(item)
     if not selected:
         raise DataError(
             f"no such {kind}",

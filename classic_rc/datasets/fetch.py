@@ -142,6 +142,9 @@ def _read_dataset(name: str, entry: Mapping[str, Any]) -> NamedDataset:
 def _read_split(
     dataset: str, split: str, facts: Mapping[str, Any], files: Mapping[str, RemoteFile]
 ) -> NamedSplit:
+    copy = None
+    if "copy" in facts:
+        copy = _read_split(dataset, split, {**facts["copy"], "reader": facts["reader"]}, files)
     return NamedSplit(
         dataset,
         split,
@@ -150,9 +153,7 @@ def _read_split(
         facts.get("member"),
         facts.get("split"),
         files[facts["answers"]] if "answers" in facts else None,
-        _read_split(dataset, split, {**facts["copy"], "reader": facts["reader"]}, files)
-        if "copy" in facts
-        else None,
+        copy,
     )
 
 
@@ -513,7 +514,9 @@ def _missing_error(split: NamedSplit, file: RemoteFile) -> DataError:
     if file.url is None:
         return _form_error(file, cached_path(file))
     sizes = [file.bytes for file in split.files if not is_cached(file)]
-    size_note = "" if None in sizes else f" ({format_size(sum(size or 0 for size in sizes))})"
+    known_sizes = [size for size in sizes if size is not None]
+    is_known = len(known_sizes) == len(sizes)
+    size_note = f" ({format_size(sum(known_sizes))})" if is_known else ""
     return DataError(
         "not in the cache",
         source=split.name,

@@ -279,12 +279,11 @@ def find_whole_family(path: str, rows: Sequence[Node]) -> str | None:
     columns = split_path(path, *rows[:1])
     if len(columns) < 2:
         return None
-    texts = {
-        name: None
-        for row in rows
-        for name, value in find_paths(row.value).items()
-        if isinstance(value, str) and value.strip()
-    }
+    texts: dict[str, None] = {}
+    for row in rows:
+        for name, value in find_paths(row.value).items():
+            if isinstance(value, str) and value.strip():
+                texts[name] = None
     for family in find_families([*texts, *columns]):
         family_columns = [name for name in columns if name in family]
         if len(family_columns) > 1 and family_columns != family:
@@ -415,12 +414,10 @@ def name_columns(rows: Sequence[Node]) -> dict[str, str]:
         wrong = fields.pop("candidates")
         if "gold" in fields:
             fields["candidates"] = f"{fields['gold']}+{wrong}"
-    columns_with_role = {
-        name
-        for paths in columns_of_roles.values()
-        for path in paths
-        for name in (path, *split_path(path))
-    }
+    columns_with_role = set()
+    for paths in columns_of_roles.values():
+        for path in paths:
+            columns_with_role |= {path, *split_path(path)}
     if not columns_of_roles["passage"] and columns_with_role >= columns.keys():
         fields["passage"] = CONSTANT
     return {role: fields[role] for role in (*COLUMN_NAMES, "task") if role in fields}
@@ -430,7 +427,8 @@ def _fits(role: str, path: str, rows: Sequence[Node]) -> bool:
     """Return whether the values at a path can have a role; ids are one for each row."""
     values = [value for value in find_values(rows, path) if not is_empty(value)]
     if role == "id":
-        return len({str(value) for value in values if isinstance(value, (str, int))}) == len(rows)
+        ids = {str(value) for value in values if isinstance(value, (str, int))}
+        return len(ids) == len(rows)
 
     def fits(value: Any) -> bool:
         if role == "candidates":
@@ -551,9 +549,9 @@ def _split_at_labels(text: str, pattern: re.Pattern[str]) -> list[str] | None:
         if match[1] == following:
             labels.append(match)
     ends = [match.start() for match in labels[1:]] + [len(text)]
-    options = [
-        text[match.end() : end].strip(" \t\n;,|") for match, end in zip(labels, ends, strict=True)
-    ]
+    options = []
+    for match, end in zip(labels, ends, strict=True):
+        options.append(text[match.end() : end].strip(" \t\n;,|"))
     return options if len(options) > 1 and all(options) else None
 
 

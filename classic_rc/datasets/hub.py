@@ -56,9 +56,8 @@ class HubSplit:
     def title(self) -> str:
         """The name for tables: ``race.high.validation``."""
         subset = self.subset if self.names_subset else None
-        return ".".join(
-            piece for piece in (self.repo.rpartition("/")[2], subset, self.split) if piece
-        )
+        pieces = self.repo.rpartition("/")[2], subset, self.split
+        return ".".join(filter(None, pieces))
 
     def open(self, source: str) -> InputFiles:
         """Return the split as an input, with `source` as its name in messages."""
@@ -154,16 +153,17 @@ def _resolve(repo: str, revision: str, cached: _Cached, datasets: Any) -> str:
     if revision in cached or (is_offline() and len(commits) == 1):
         return commits[0]
     if is_offline():
+        problem = "not in the cache, and offline mode is on"
+        hint = "To download it, run `unset HF_HUB_OFFLINE HF_DATASETS_OFFLINE` first"
+        if commits:
+            problem = "several revisions are in the cache, and offline mode is on"
+            hint = f"Name one: {hub_name}@{commits[0]}"
         raise DataError(
-            "several revisions are in the cache, and offline mode is on"
-            if commits
-            else "not in the cache, and offline mode is on",
+            problem,
             source=f"{hub_name}@{revision}",
             found=", ".join(cached) or None,
             expected="a dataset that was read before",
-            hint=f"Name one: {hub_name}@{commits[0]}"
-            if commits
-            else "To download it, run `unset HF_HUB_OFFLINE HF_DATASETS_OFFLINE` first",
+            hint=hint,
         )
     from huggingface_hub import HfApi
 
@@ -188,17 +188,19 @@ def _choose_subset(repo: str, names: Sequence[str], subset: str | None) -> str:
         return names[0]
     if subset in names:
         return str(subset)
-    first_names = ", ".join(names[:_MAX_SHOWN]) + f" and {len(names) - _MAX_SHOWN} more" * (
-        len(names) > _MAX_SHOWN
-    )
+    first_names = ", ".join(names[:_MAX_SHOWN])
+    if len(names) > _MAX_SHOWN:
+        first_names += f" and {len(names) - _MAX_SHOWN} more"
+    hint = f"Name it: {quote_argument(f'{HUB_PREFIX}{repo},subset={names[0]}')}"
+    if len(names) > 1:
+        hint += ", or another of them"
     raise DataError(
         "no such subset" if subset is not None else "the dataset has several subsets",
         source=HUB_PREFIX + repo,
         field="subset",
         found=first_names,
         expected=repr(subset) if subset is not None else "one of them",
-        hint=f"Name it: {quote_argument(f'{HUB_PREFIX}{repo},subset={names[0]}')}"
-        + ", or another of them" * (len(names) > 1),
+        hint=hint,
     )
 
 
@@ -214,10 +216,10 @@ def _download(repo: str, commit: str, subset: str, datasets: Any) -> dict[str, l
         splits = datasets.load_dataset(
             repo, subset, revision=commit, keep_in_memory=False, **_no_code(datasets)
         )
-    return {
-        str(split): [file["filename"] for file in data.cache_files]
-        for split, data in splits.items()
-    }
+    files_of_splits = {}
+    for split, data in splits.items():
+        files_of_splits[str(split)] = [file["filename"] for file in data.cache_files]
+    return files_of_splits
 
 
 def _find_cached(repo: str, datasets: Any) -> _Cached:

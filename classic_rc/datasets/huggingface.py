@@ -85,22 +85,19 @@ def _convert_squad(rows: Iterable[Node], reading: Reading) -> Iterator[Node]:
                 reading.count(UNANSWERABLE)
             accepted = tuple(dict.fromkeys(gold)) or ("",)
             starts = answers.integers("answer_start")
+            places = zip(starts, gold, strict=False)
+            spans = tuple((start, start + len(text)) for start, text in places)
+            if not is_multi_span:
+                gold = list(accept_as_in_2(accepted) if is_2 and gold else accepted)
             yield make_row(
                 node,
                 id=node.name("id"),
                 passage=node.text("context"),
                 passage_id=node.name("context_id") if is_multi_span else None,
                 question=node.text("question"),
-                gold=gold
-                if is_multi_span
-                else list(accept_as_in_2(accepted) if is_2 and gold else accepted),
+                gold=gold,
                 task=(Task.MULTI_SPAN if is_multi_span else Task.SPAN).value,
-                meta={
-                    "spans": tuple(
-                        (start, start + len(text))
-                        for start, text in zip(starts, gold, strict=False)
-                    )
-                },
+                meta={"spans": spans},
             )
 
 

@@ -136,9 +136,11 @@ def from_rows(
     )
     if not questions:
         raise no_questions_error(name, reading.left_out)
-    split_of = {
-        q: table.split or (str(q.meta["split"]) if "split" in q.meta else None) for q in questions
-    }
+    split_of = {}
+    for question in questions:
+        split_of[question] = table.split
+        if not table.split and "split" in question.meta:
+            split_of[question] = str(question.meta["split"])
     questions = select_part(questions, split_of, split, canonical_split, "split", name)
     if "unlabelled" in options.skip:
         questions = keep_labelled(questions, name, reading)
@@ -356,12 +358,11 @@ def _join_logs(
     if all(dataset.log is None for dataset in datasets):
         return None
     logs = [dataset.log or ReadingLog() for dataset in datasets]
-    places = {
-        now.id: log.places[before.id]
-        for log, dataset, questions in zip(logs, datasets, question_lists, strict=True)
-        for before, now in zip(dataset, questions, strict=True)
-        if before.id in log.places
-    }
+    places = {}
+    for log, dataset, questions in zip(logs, datasets, question_lists, strict=True):
+        for before, now in zip(dataset, questions, strict=True):
+            if before.id in log.places:
+                places[now.id] = log.places[before.id]
     left_out = tuple(error for log in logs for error in log.left_out)
     return ReadingLog(left_out, tuple(error for log in logs for error in log.repaired), places)
 
@@ -372,9 +373,8 @@ def _check_alike(datasets: Sequence[Dataset]) -> None:
         ("spans of different generators", [dataset.span_generator for dataset in datasets]),
     ):
         if len(set(values)) > 1:
-            differences = ", ".join(
-                f"{d.name} has {value}" for d, value in zip(datasets, values, strict=True)
-            )
+            named_values = zip(datasets, values, strict=True)
+            differences = ", ".join(f"{d.name} has {value}" for d, value in named_values)
             raise UsageError(
                 f"cannot join {what}: {differences}",
                 field="datasets",
@@ -417,10 +417,11 @@ def _check_distinct(datasets: Sequence[Dataset]) -> None:
 
 def _unique_names(datasets: Sequence[Dataset]) -> list[str]:
     names = [dataset.name for dataset in datasets]
-    return [
-        name if names.count(name) == 1 else f"{name}#{names[: i + 1].count(name)}"
-        for i, name in enumerate(names)
-    ]
+    unique_names = []
+    for i, name in enumerate(names):
+        number = names[: i + 1].count(name)
+        unique_names.append(name if names.count(name) == 1 else f"{name}#{number}")
+    return unique_names
 
 
 def _with_prefix(dataset: Dataset, name: str) -> list[Question]:

@@ -176,12 +176,13 @@ def get_perturbation(name: str, dataset: Dataset) -> Perturbation:
         raise DataError("the dataset has no questions", source=dataset.name)
     perturbation = PERTURBATIONS[name]
     if dataset.task not in perturbation.tasks:
+        possible = [p.name for p in PERTURBATIONS.values() if dataset.task in p.tasks]
         raise UsageError(
             f"{name} does not apply to the {dataset.task} questions of {dataset.name}: "
             f"{perturbation.refusal}",
             field="perturbation",
             found=name,
-            expected=" or ".join(p.name for p in PERTURBATIONS.values() if dataset.task in p.tasks),
+            expected=" or ".join(possible),
         )
     return perturbation
 
@@ -266,9 +267,9 @@ def _shuffle_words(dataset: Dataset, settings: Settings) -> Iterator[Question]:
             rewriting.keep(last, start)
             inside = [i for i, unit in enumerate(units) if start <= unit.start and unit.end <= end]
             order = sorted(inside, key=lambda i: draws[i])
-            write_in_order(
-                rewriting, start, end, [units[i] for i in inside], [units[i] for i in order]
-            )
+            units_of_sentence = [units[i] for i in inside]
+            shuffled_units = [units[i] for i in order]
+            write_in_order(rewriting, start, end, units_of_sentence, shuffled_units)
             last = end
         rewriting.keep(last, len(passage.text))
         # A sentence is as long as before.
@@ -391,11 +392,8 @@ def _keep_matching_sentences(dataset: Dataset, settings: Settings) -> Iterator[Q
             last = end
         edited = make_edit(passage, rewriting, sentences.marks(marks)).passage
         meta = {**edited.meta, "original_passage": passage.id}
-        yield replace(
-            question,
-            passage=replace(edited, id=f"{passage.id}/{question.id}", meta=meta),
-            meta=without_places(question.meta),
-        )
+        question_passage = replace(edited, id=f"{passage.id}/{question.id}", meta=meta)
+        yield replace(question, passage=question_passage, meta=without_places(question.meta))
 
 
 def _drop_passages(dataset: Dataset, settings: Settings) -> Iterator[Question]:
@@ -426,9 +424,8 @@ def _swap_passages(dataset: Dataset, settings: Settings) -> Iterator[Question]:
     donors: dict[int, Passage] = {}
     for i, passage in enumerate(passages):
         possible = _nearest_others(i, lengths, groups)
-        donor = passages[
-            possible[int(settings.draws(f"other-passage:{passage.id}", 1)[0] * len(possible))]
-        ]
+        (draw,) = settings.draws(f"other-passage:{passage.id}", 1)
+        donor = passages[possible[int(draw * len(possible))]]
         meta = {**without_places(passage.meta), "other_passage": donor.id}
         donors[id(passage)] = Passage(passage.id, donor.text, donor.sentences, meta)
     for question in dataset:
@@ -472,26 +469,21 @@ def _anonymise(dataset: Dataset, settings: Settings) -> Iterator[Question]:
         gold = original.gold
         accepted = gold if isinstance(gold, tuple) else ()
         parts = original.text.split(PLACEHOLDER)
-        keys = {
-            key
-            for text in (*parts, *texts, *accepted)
-            for _, _, key in _content_words(text, settings)
-        }
+        keys = set()
+        for text in (*parts, *texts, *accepted):
+            keys |= {key for _, _, key in _content_words(text, settings)}
         new_words = sorted(keys - codes.keys())
         codes = codes | _number_words(
             new_words, settings, f"anonymous-words:{original.id}", len(codes)
         )
 
-        yield replace(
-            question,
-            text=PLACEHOLDER.join(_encode_texts(parts, codes, settings)),
-            candidates=TextCandidates(_encode_texts(texts, codes, settings))
-            if texts
-            else question.candidates,
-            gold=tuple(_encode_texts(accepted, codes, settings))
-            if isinstance(gold, tuple)
-            else gold,
-        )
+        coded_text = PLACEHOLDER.join(_encode_texts(parts, codes, settings))
+        candidates = question.candidates
+        if texts:
+            candidates = TextCandidates(_encode_texts(texts, codes, settings))
+        if isinstance(gold, tuple):
+            gold = tuple(_encode_texts(gold, codes, settings))
+        yield replace(question, text=coded_text, candidates=candidates, gold=gold)
 
 
 def _content_words(text: str, settings: Settings) -> Iterator[tuple[int, int, str]]:

@@ -475,12 +475,14 @@ def _unrecognised_file_error(file: InputFile) -> DataError:
             objects = [row for row in objects if len(row.value) > 1 or find_question_lists([row])]
             if objects:
                 return unknown_rows_error(objects, file.name)
+    if file.head:
+        actual = describe_value(file.head)
+    else:
+        actual = f"text that starts with {describe_value(file.text.lstrip()[:40])}"
     return DataError(
         "unknown format",
         source=file.name,
-        found=describe_value(file.head)
-        if file.head
-        else f"text that starts with {describe_value(file.text.lstrip()[:40])}",
+        found=actual,
         expected=f"one of the formats {', '.join(READERS)}",
         hint="To see what a format expects: `classic-rc run "
         f"{quote_argument(file.name + ',reader=')}NAME`",

@@ -175,9 +175,8 @@ def _is_boolq(row: Mapping[str, Any]) -> bool:
     if "answer" in row:
         return isinstance(row["answer"], bool) and not {"options", "choices", "choice"} & row.keys()
     if "label" in row:
-        return (
-            row.keys() == _SUPERGLUE_KEYS and type(row["idx"]) is int and row["label"] in (-1, 0, 1)
-        )
+        has_keys = row.keys() == _SUPERGLUE_KEYS
+        return has_keys and type(row["idx"]) is int and row["label"] in (-1, 0, 1)
     return row.keys() in _HIDDEN_KEYS and ("title" in row or type(row["idx"]) is int)
 
 

@@ -304,13 +304,11 @@ def _read_row(
         return role in fields and values.has(fields[role])
 
     text = values.text(fields["passage"])
-    passage = reading.passage(
-        values.name(fields["passage_id"]) if has("passage_id") else None,
-        text,
-        node.source,
-        node.where,
-        _read_sentences(values.child(fields["sentences"]), text) if has("sentences") else None,
-    )
+    passage_id = values.name(fields["passage_id"]) if has("passage_id") else None
+    sentences = None
+    if has("sentences"):
+        sentences = _read_sentences(values.child(fields["sentences"]), text)
+    passage = reading.passage(passage_id, text, node.source, node.where, sentences)
     candidates = _read_candidates(values.child(options_path), text) if has("candidates") else ()
     candidates = reading.texts.keep_candidates(candidates)
     gold = row_values.get(gold_path)
@@ -673,10 +671,10 @@ def _own_coding(rows: Sequence[Written], are_words: bool) -> str:
         row = next(
             row for row in rows if row.meanings and not {"index0", "text"} & row.meanings.keys()
         )
+        counts_from_1 = fitting == ["index1"]
+        problem = "gold is neither an index from 0 nor a text"
         raise row.node.error(
-            "gold counts from 1"
-            if fitting == ["index1"]
-            else "gold is neither an index from 0 nor a text",
+            "gold counts from 1" if counts_from_1 else problem,
             field="gold",
             found=describe_value(row.value),
             expected="an index from 0, or the text of a candidate",
@@ -690,14 +688,10 @@ def _own_coding(rows: Sequence[Written], are_words: bool) -> str:
         raise ambiguity_error(differing, rivals, "gold", GOLD_AS)
     if documented:
         return documented[0]
-    own_readings = [
-        row._replace(
-            meanings={
-                name: row.meanings[name] for name in ("index0", "text") if name in row.meanings
-            }
-        )
-        for row in rows
-    ]
+    own_readings = []
+    for row in rows:
+        documented_meanings = {n: row.meanings[n] for n in ("index0", "text") if n in row.meanings}
+        own_readings.append(row._replace(meanings=documented_meanings))
     # No reading fits: gold that only others explain is wrong, and decoding says so.
     return (
         decide_reading(own_readings, option=GOLD_AS, skip_bad=True)
@@ -749,8 +743,11 @@ def _decode_vote(value: Any, row: _RawRow, task: Task, coding: str) -> Any:
 def _own_indices(row: _RawRow) -> frozenset[int] | None:
     """Return gold that is one index from 0, or different ones; None for any other gold."""
     indices = row.gold if isinstance(row.gold, (list, tuple)) else [row.gold]
-    are_valid = all(type(index) is int and 0 <= index < len(row.candidates) for index in indices)
-    return frozenset(indices) if are_valid and len(set(indices)) == len(indices) else None
+    n = len(row.candidates)
+    if not all(type(index) is int and 0 <= index < n for index in indices):
+        return None
+    distinct = frozenset(indices)
+    return distinct if len(distinct) == len(indices) else None
 
 
 def _decode_written(row: _RawRow, coding: str) -> frozenset[int]:

@@ -47,16 +47,14 @@ def convert_fields(
         for row in rows:
             with reading.at(row):
                 name = group(row)
-                question_id = (
-                    row.name(id) if isinstance(id, str) else id(row, numbers[name], reading.split)
-                )
+                if isinstance(id, str):
+                    question_id: str | None = row.name(id)
+                else:
+                    question_id = id(row, numbers[name], reading.split)
                 numbers[name] += 1
-                values = {
-                    key: row.text(source_field)
-                    if isinstance(source_field, str)
-                    else source_field(row)
-                    for key, source_field in fields.items()
-                }
+                values = {}
+                for role, field in fields.items():
+                    values[role] = row.text(field) if isinstance(field, str) else field(row)
                 yield make_row(row, id=question_id, task=task.value, **values)
 
     return convert
@@ -75,17 +73,12 @@ class Schema:
 
     def fits(self, row: Any) -> bool:
         """Return whether a row has this schema."""
-        return (
-            isinstance(row, Mapping)
-            and self.keys.keys() <= row.keys()
-            and all(
-                isinstance(row[key], Mapping) and inner <= row[key].keys()
-                for key, inner in self.keys.items()
-                if inner
-            )
-            and not is_own_row(row)
-            and self.check(row)
-        )
+        if not isinstance(row, Mapping) or not self.keys.keys() <= row.keys():
+            return False
+        for key, inner in self.keys.items():
+            if inner and not (isinstance(row[key], Mapping) and inner <= row[key].keys()):
+                return False
+        return not is_own_row(row) and self.check(row)
 
 
 class SchemaReader(Reader):
@@ -138,9 +131,10 @@ def first_row(file: InputFile, takes_tables: bool = False) -> Any:
 
 def make_row(node: Node, **roles: Any) -> Node:
     """Return a row of our schema at the place of the row that it is made of."""
-    return node.with_value(
-        {role: sorted(v) if isinstance(v, frozenset) else v for role, v in roles.items()}
-    )
+    for role, value in roles.items():
+        if isinstance(value, frozenset):
+            roles[role] = sorted(value)
+    return node.with_value(roles)
 
 
 def required_keys(*plain: str, **objects: set[str]) -> dict[str, AbstractSet[str]]:

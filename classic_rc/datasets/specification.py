@@ -71,13 +71,13 @@ class DataSpec:
         return {name: value for name, value in self.settings.items() if name != "spans"}
 
     def __str__(self) -> str:
-        return "".join([self.path, *(f",{name}={value}" for name, value in self.settings.items())])
+        settings = [f",{name}={value}" for name, value in self.settings.items()]
+        return self.path + "".join(settings)
 
     def with_default(self, **settings: Any) -> DataSpec:
         """Return the specification with settings for those that it does not give."""
-        return replace(
-            self, **{name: value for name, value in settings.items() if getattr(self, name) is None}
-        )
+        missing = {name: v for name, v in settings.items() if getattr(self, name) is None}
+        return replace(self, **missing)
 
     def with_paths(self, change: Callable[[str], str]) -> DataSpec:
         """Return the specification with its paths changed."""
@@ -101,11 +101,10 @@ def parse_data(text: str) -> DataSpec:
     'passage=text,question=q'
     """
     settings = [] if os.path.exists(text) else list(_SETTING.finditer(text))
-    n_in_path = next(
-        (i for i in range(len(settings) - 1, 0, -1) if os.path.exists(text[: settings[i].start()])),
-        0,
-    )
-    settings = settings[n_in_path:]
+    n_in_path = len(settings) - 1  # the longest path that exists has the settings before this one
+    while n_in_path > 0 and not os.path.exists(text[: settings[n_in_path].start()]):
+        n_in_path -= 1
+    settings = settings[max(n_in_path, 0) :]
     if not settings:
         return DataSpec(text)
     path = text[: settings[0].start()].strip()

@@ -91,10 +91,10 @@ class SquadReader(Reader):
             )
             raise node.error("no answer", field="answers", found="an empty list", expected=expected)
         texts = [answer.text("text") for answer in answers]
-        spans = [
-            _locate_answer(text, answer.integer("answer_start"), passage.text, reading, node.source)
-            for text, answer in zip(texts, answers, strict=True)
-        ]
+        spans = []
+        for text, answer in zip(texts, answers, strict=True):
+            start = answer.integer("answer_start")
+            spans.append(_locate_answer(text, start, passage.text, reading, node.source))
         # In SQuAD equal texts are annotators who agree. In Quoref each span counts, so equal texts
         # stay.
         accepted = tuple(texts) if self.task is Task.MULTI_SPAN else tuple(dict.fromkeys(texts))
@@ -151,12 +151,11 @@ def _locate_answer(
                 "answers whose text is not in their passage (kept)", source, describe_value(text)
             )
             return None
-        actual = f"{describe_value(passage[max(start, 0) : max(start, 0) + len(text)])} at {start}"
+        first = max(start, 0)
+        actual = f"{describe_value(passage[first : first + len(text)])} at {start}"
         reading.repair(
             "answer offsets moved to the answer's text", source, actual, describe_value(text)
         )
-        start = min(
-            (nearest for nearest in starts if nearest >= 0),
-            key=lambda nearest: abs(nearest - start),
-        )
+        in_passage = [place for place in starts if place >= 0]
+        start = min(in_passage, key=lambda place: abs(place - start))
     return start, start + len(text)

@@ -50,9 +50,8 @@ class DatasetContents:
     @cached_property
     def candidates(self) -> TokenCounts:
         """The candidates' tokens, question by question; generated spans are left out."""
-        return self._count(
-            [c.text for q in self.dataset if not q.task.has_spans for c in q.candidates]
-        )
+        with_candidates = (q for q in self.dataset if not q.task.has_spans)
+        return self._count([c.text for q in with_candidates for c in q.candidates])
 
     @cached_property
     def gold(self) -> TokenCounts:
@@ -67,9 +66,8 @@ class DatasetContents:
     def _count(self, texts: list[str]) -> TokenCounts:
         tokens, offsets = self._encoder.encode(texts)
         words = self._encoder.vocabulary
-        return TokenCounts(
-            np.diff(offsets), frozenset(words[i] for i in np.unique(tokens).tolist())
-        )
+        distinct_words = frozenset(words[i] for i in np.unique(tokens).tolist())
+        return TokenCounts(np.diff(offsets), distinct_words)
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,11 +147,11 @@ def _questions_per_passage(contents: DatasetContents) -> MeasuredValues:
 def _gold_verbatim(contents: DatasetContents) -> MeasuredValues:
     dataset = contents.dataset
     passages = {id(passage): normalised_text(passage.text) for passage in dataset.passages}
-    return _values(
-        normalised_text(text) in passages[id(question.passage)]
-        for question in dataset
-        for text in question.gold_texts
-    )
+    is_verbatim = []
+    for question in dataset:
+        passage = passages[id(question.passage)]
+        is_verbatim += [normalised_text(text) in passage for text in question.gold_texts]
+    return _values(iter(is_verbatim))
 
 
 def _begins_with(word: str) -> Callable[[DatasetContents], MeasuredValues]:
@@ -241,14 +239,14 @@ class DatasetStatistics:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, without the lengths; shares are fractions."""
-        rows = [
-            {
+        rows = []
+        for row in self.rows:
+            plain_row = {
                 "statistic": row.statistic.label,
                 "definition": row.statistic.definition,
                 "values": [measure.to_dict() for measure in row.measures],
             }
-            for row in self.rows
-        ]
+            rows.append(plain_row)
         return {"columns": list(self.columns), "rows": rows, "analyzer": self.analyzer}
 
 
@@ -292,14 +290,13 @@ def describe_datasets(datasets: Sequence[Dataset], analyzer: str = "word") -> Da
     }
     contents = [DatasetContents(split, encoder) for split in splits]
     together = len(splits) > 1 and len(kinds) == 1
-    lengths = {
-        split.name: {
+    lengths = {}
+    for split, content in zip(splits, contents, strict=True):
+        lengths[split.name] = {
             "passage": MeasuredValues(content.passages.lengths),
             "question": MeasuredValues(content.questions.lengths),
             "candidate": MeasuredValues(content.candidates.lengths),
         }
-        for split, content in zip(splits, contents, strict=True)
-    }
     rows = []
     for statistic in COMMON_STATISTICS:
         measures = [statistic.measure(content) for content in contents]
@@ -352,15 +349,16 @@ def measure_label_balance(dataset: Dataset) -> Balance | None:
     if dataset.task is not Task.SINGLE_CHOICE or counts.max(initial=0) < 2:
         return None
     rights = np.array([len(q.gold or ()) for q in dataset])
-    observed = np.bincount(
-        [i for q in dataset for i in q.gold or () if isinstance(i, int)], minlength=counts.max()
-    )
+    positions = [i for q in dataset for i in q.gold or () if isinstance(i, int)]
+    observed = np.bincount(positions, minlength=counts.max())
     has = counts[:, None] > np.arange(counts.max())
-    expected = np.where(has, (rights / np.maximum(counts, 1))[:, None], 0).sum(axis=0)
+    share = rights / np.maximum(counts, 1)
+    expected = np.where(has, share[:, None], 0).sum(axis=0)
     likely = expected > 0
     if likely.sum() < 2:
         return None
-    chi_square = float(np.sum((observed - expected)[likely] ** 2 / expected[likely]))
+    squares = (observed - expected)[likely] ** 2
+    chi_square = float(np.sum(squares / expected[likely]))
     return Balance(
         tuple(observed.tolist()), chi_square, float(chdtrc(likely.sum() - 1, chi_square))
     )

@@ -5,6 +5,7 @@ each solves.
 from __future__ import annotations
 
 import argparse
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -105,22 +106,16 @@ def handle(args: argparse.Namespace) -> int:
     systems, baseline = _parse_arguments(args.systems), None
     if args.baseline is not None:
         systems, baseline = _add_baseline(systems, args.baseline)
-    check_writable(
-        args.output,
-        args.data,
-        *args.train,
-        args.tune,
-        *(str(s.record) if s.record else s.path for s in systems),
-    )
+    read_paths = [str(s.record) if s.record else s.path for s in systems]
+    check_writable(args.output, args.data, *args.train, args.tune, *read_paths)
     comparisons, failures = [], Failures()
     explainers: Explainers = {}
-    for results, chance in _iter_parts(
-        args, _iter_shared_results(args, systems, failures, explainers)
-    ):
+    shared_results = _iter_shared_results(args, systems, failures, explainers)
+    n_draws = Protocol(intervals=args.intervals or True).resamples or DEFAULT_RESAMPLES
+    for results, chance in _iter_parts(args, shared_results):
         names = [system.name for system in results.systems]
-        if failures.exit_code and (
-            len(names) < 2 or (baseline is not None and baseline not in names)
-        ):
+        has_pairs = len(names) > 1 and (baseline is None or baseline in names)
+        if failures.exit_code and not has_pairs:
             continue  # nothing is left to compare
         for metric in args.metrics or (None,):
             comparison = compare(
@@ -129,7 +124,7 @@ def handle(args: argparse.Namespace) -> int:
                 baseline=baseline,
                 test=args.test,
                 chance=chance,
-                n=Protocol(intervals=args.intervals or True).resamples or DEFAULT_RESAMPLES,
+                n=n_draws,
                 seed=args.seed or 0,
             )
             comparisons.append(comparison)
@@ -188,15 +183,15 @@ def _render(comparisons: list[Comparison], form: str, verbose: bool) -> str:
 
     if form == "json":
         return render_json({"comparisons": [comparison.to_dict() for comparison in comparisons]})
-    # Which questions each system solves does not depend on the metric that is compared: one table
-    # for each dataset.
-    without_repeats = [
-        replace(comparison, regions=())
-        if i and comparison.results is comparisons[i - 1].results
-        else comparison
-        for i, comparison in enumerate(comparisons)
-    ]
-    tables = [table for c in without_repeats for table in comparison_tables(c, verbose=verbose)]
+    tables = []
+    results_before = None
+    for comparison in comparisons:
+        # Which questions each system solves does not depend on the metric that is compared: one
+        # table for each dataset.
+        if comparison.results is results_before:
+            comparison = replace(comparison, regions=())
+        results_before = comparison.results
+        tables += comparison_tables(comparison, verbose=verbose)
     return render(tables, form, signatures=verbose)
 
 
@@ -247,9 +242,8 @@ class _SystemArgument:
                 )
         is_predictions_file = self.path is not None and self.record is None
         if self.name is not None or is_predictions_file:
-            names = (
-                [self.label] if len(rows) == 1 else [f"{self.label}: {row.name}" for row in rows]
-            )
+            is_one = len(rows) == 1
+            names = [self.label if is_one else f"{self.label}: {row.name}" for row in rows]
             rows = tuple(replace(row, label=name) for row, name in zip(rows, names, strict=True))
         return replace(results, systems=rows)
 
@@ -327,36 +321,27 @@ def _iter_shared_results(
     answered = list(_evaluate_systems(args, systems, dataset, failures, explainers))
     if not answered:
         return
-    chance = {
-        c.fingerprint: row
-        for _, result in answered
-        for c in result.values()
-        for row in c.systems
-        if row.is_chance
-    }
+    chance, by_system = {}, []
+    for system, result in answered:
+        for results in result.values():
+            for row in results.systems:
+                if row.is_chance:
+                    chance[results.fingerprint] = row
+        by_system.append({f: system.rows_of(results) for f, results in result.items()})
     if dataset is not None:
-        (chance[dataset.fingerprint],) = evaluate(
-            dataset, [Random()], inputs.protocol_for(Protocol(), args.data)
-        ).rows
-    by_system = [{f: system.rows_of(c) for f, c in result.items()} for system, result in answered]
+        protocol = inputs.protocol_for(Protocol(), args.data)
+        (chance[dataset.fingerprint],) = evaluate(dataset, [Random()], protocol).rows
+    run_of = {str(system.name): system.system.row for system in systems if system.name is not None}
     for fingerprint in _shared_fingerprints(args, by_system):
-        results = _join_with_unique_names(
-            [
-                (system.label, result[fingerprint])
-                for (system, _), result in zip(answered, by_system, strict=True)
-            ],
-            args.by if dataset is None else (),
-        )
-        run_of = {
-            str(system.name): system.system.row for system in systems if system.name is not None
-        }
+        labelled = []
+        for (system, _), result in zip(answered, by_system, strict=True):
+            labelled.append((system.label, result[fingerprint]))
+        results = _join_with_unique_names(labelled, args.by if dataset is None else ())
         groupings = results.groupings if args.by else {}
         if dataset is not None:
             results = replace(results, read=lambda: dataset)
-            groupings = {
-                grouping.key: grouping.masks
-                for grouping in inputs.read_groups(args, dataset).groupings
-            }
+            dataset_groupings = inputs.read_groups(args, dataset).groupings
+            groupings = {grouping.key: grouping.masks for grouping in dataset_groupings}
         results = replace(
             results, systems=Row.join_renamed(results.systems, run_of), groupings=groupings
         )
@@ -462,19 +447,14 @@ def _shared_fingerprints(
     ]
     if not shared:
         fingerprint, results = next(iter(first.items()))
+        different = [next(iter(other.values())) for other in others if fingerprint not in other]
         # always raises: its error describes how the questions differ
-        join_results([results, *(next(iter(o.values())) for o in others if fingerprint not in o)])
-    labels = {
-        c.fingerprint: c.label
-        for result in by_system
-        for c in result.values()
-        if c.fingerprint not in shared
-    }
-    inputs.report_notes(
-        args,
-        "warning",
-        (f"{label} is left out: not all systems have answers for it" for label in labels.values()),
-    )
+        join_results([results, *different])
+    labels: dict[str, str] = {}
+    for result in by_system:
+        labels |= {f: results.label for f, results in result.items() if f not in shared}
+    warnings = [f"{s} is left out: not all systems have answers for it" for s in labels.values()]
+    inputs.report_notes(args, "warning", warnings)
     return shared
 
 
@@ -488,19 +468,16 @@ def _join_with_unique_names(
 
     results = join_results([results for _, results in labelled], keys)
     labels = [label for label, source_results in labelled for _ in source_results.systems]
-    names = [row.name for row in results.systems]
-    names = [
-        f"{label}: {name}" if names.count(name) > 1 else name
-        for label, name in zip(labels, names, strict=True)
-    ]
-    unique = [
-        f"{name} ({names[: i + 1].count(name)})" if names.count(name) > 1 else name
-        for i, name in enumerate(names)
-    ]
-    rows = tuple(
-        replace(row, label=name) for row, name in zip(results.systems, unique, strict=True)
-    )
-    return replace(results, systems=rows)
+    n_of_name = Counter(row.name for row in results.systems)
+    names = []
+    for row, label in zip(results.systems, labels, strict=True):
+        names.append(f"{label}: {row.name}" if n_of_name[row.name] > 1 else row.name)
+    rows = []
+    for i, (row, name) in enumerate(zip(results.systems, names, strict=True)):
+        if names.count(name) > 1:
+            name += f" ({names[: i + 1].count(name)})"
+        rows.append(replace(row, label=name))
+    return replace(results, systems=tuple(rows))
 
 
 def _read_again(args: argparse.Namespace, results: SharedResults) -> Dataset | None:

@@ -51,13 +51,16 @@ def find_examples(
     results = comparison.results
     systems = {row.name: row for row in results.systems if row.runs == 1 and not row.expected}
     judged = {name: outcomes(results, row.statistics)[0] for name, row in systems.items()}
-    order = np.argsort(
-        text_keys(f"{comparison.resampling.seed} {question_id}" for question_id in results.ids)
-    ).tolist()
+    seed = comparison.resampling.seed
+    keys = text_keys(f"{seed} {question_id}" for question_id in results.ids)
+    order = np.argsort(keys).tolist()
     for pair in comparison.pairs:
         names = pair.first, pair.second
         for wrong, right in permutations(names) if systems.keys() >= {*names} else ():
-            solved = [i for i in order if judged[right][i] == RIGHT != judged[wrong][i]]
+            solved = []
+            for i in order:
+                if judged[right][i] == RIGHT and judged[wrong][i] != RIGHT:
+                    solved.append(i)
             for i in solved[:n]:
                 place = [*dataset.by_id].index(results.ids[i])
                 question, explanations = dataset[place], dict[str, Explanation]()
@@ -69,8 +72,11 @@ def find_examples(
                     ("question", question.text, ""),
                     *_option_rows(question),
                 ]
-                rows += [(s, _answer_text(question, systems[s], i), judged[s][i]) for s in names]
-                rows += [(f"why {s}", verdict_of(e).sentence, "") for s, e in explanations.items()]
+                for name in names:
+                    answer = _answer_text(question, systems[name], i)
+                    rows.append((name, answer, judged[name][i]))
+                for name, explanation in explanations.items():
+                    rows.append((f"why {name}", verdict_of(explanation).sentence, ""))
                 yield {
                     "wrong": wrong,
                     "right": right,
@@ -96,4 +102,5 @@ def _answer_text(question: Question, row: Row, i: int) -> str:
     answer, n_tied = row.outcomes.answers[i] or (), row.outcomes.n_tied[i]
     if question.task.has_choices:
         answer = [f"{candidate_label(k)} {question.candidates[k].text}" for k in answer]
-    return (" + ".join(answer) or "no answer") + (f" (one of {n_tied} tied)" if n_tied > 1 else "")
+    text = " + ".join(answer) or "no answer"
+    return f"{text} (one of {n_tied} tied)" if n_tied > 1 else text

@@ -218,9 +218,9 @@ def _read_results(path: str) -> dict[str, Any] | None:
             plain = json.load(file)
     except (OSError, ValueError, RecursionError):
         return None  # its reader says what is wrong
-    is_results = isinstance(plain, dict) and all(
-        isinstance(plain.get(key), dict) for key in ("results", "configs")
-    )
+    if not isinstance(plain, dict):
+        return None
+    is_results = all(isinstance(plain.get(key), dict) for key in ("results", "configs"))
     return plain if is_results else None
 
 

@@ -45,17 +45,15 @@ def log_table(evaluation: Evaluation) -> Table:
     dataset, label = evaluation.dataset, METRIC_NAMES.get(metric, metric)
     notes = [
         f"chance: random; floor: {best.name}, the best in {label} of {len(untrained)} rows that "
-        "learn nothing; both on the log's own questions: nothing was looked up",
-        *([] if evaluation.resampling is None else [evaluation.resampling.note]),
+        "learn nothing; both on the log's own questions: nothing was looked up"
     ]
+    if evaluation.resampling is not None:
+        notes.append(evaluation.resampling.note)
+    title = f"{dataset.name} · {len(dataset):,} questions · data {dataset.fingerprint[:8]}"
+    row_groups = [RowGroup(rows, heading) for heading, rows in blocks.items() if rows]
+    facts = {"dataset": dataset.name, "questions": len(dataset)}
     columns = [Column("system"), Column(label, "percent", key=metric), *above_columns()]
-    return Table(
-        f"{dataset.name} · {len(dataset):,} questions · data {dataset.fingerprint[:8]}",
-        columns,
-        [RowGroup(rows, heading) for heading, rows in blocks.items() if rows],
-        notes,
-        facts={"dataset": dataset.name, "questions": len(dataset)},
-    )
+    return Table(title, columns, row_groups, notes, facts=facts)
 
 
 def results_table(results: Mapping[str, Any], source: str) -> Table:
@@ -96,9 +94,8 @@ def _task_cells(results: Mapping[str, Any], task: str) -> Iterator[list[Any]]:
     at_chance = _find_chance(config)
     for key, value in values.items():
         metric = key.partition(",")[0]
-        is_share = (
-            isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
-        )
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        is_share = is_number and 0 <= value <= 1
         if metric not in _ACCURACIES or not is_share:
             continue
         floor_dataset, chance, floor, note = (
@@ -159,11 +156,9 @@ def _digest_of_options(config: Mapping[str, Any]) -> str | None:
     one.
     """
     code = [config.get(key) for key in ("doc_to_choice", "doc_to_target")]
-    return (
-        sha256("".join(map(str, code)).encode()).hexdigest()
-        if all(isinstance(text, str) for text in code)
-        else None
-    )
+    if not all(isinstance(text, str) for text in code):
+        return None
+    return sha256("".join(map(str, code)).encode()).hexdigest()
 
 
 def find_harness_floor(results: Mapping[str, Any], task: str, metric: str) -> FloorDataset | None:

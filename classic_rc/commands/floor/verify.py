@@ -37,11 +37,8 @@ def row_differences(row: FloorRow, rerun: FloorRow) -> list[str]:
             pairs += _paired(f"{value}: ", group, rerun.groups[value])
         elif value != WITHOUT_COPIES:  # a run has these only if rows that learn are in it
             pairs.append((value, 1, None))
-    return [
-        f"{row.system}, {what}: {new}, was {old}"
-        for what, old, new in pairs
-        if not same_numbers(old, new)
-    ]
+    different = [pair for pair in pairs if not same_numbers(*pair[1:])]
+    return [f"{row.system}, {what}: {new}, was {old}" for what, old, new in different]
 
 
 _SAME = ("ties", "tie_rate", "expected", "tuned_on", "tuned_here")
@@ -94,10 +91,9 @@ def verify_rows(
         verification.notes.append(f"not run, because the fitted file is not here: {PRIOR}")
     elsewhere = [row for row in selected if row.trained_on is not None and floor.cv is None]
     if elsewhere and train is None:
-        verification.notes.append(
-            f"not run without --train ({elsewhere[0].trained_on}): "
-            f"{', '.join(row.system for row in elsewhere)}"
-        )
+        names = ", ".join(row.system for row in elsewhere)
+        note = f"not run without --train ({elsewhere[0].trained_on}): {names}"
+        verification.notes.append(note)
         selected = [row for row in selected if row not in elsewhere]
     n_fixed = len(elsewhere) * (train is None) + (learned and floor.prior is not None)
     if n_learning := len(floor.rows) - len(selected) - n_fixed:

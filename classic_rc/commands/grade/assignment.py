@@ -168,9 +168,10 @@ class Assignment:
     def drawn(self, seed: int) -> Assignment:
         """Return the assignment with the rules of the class that has this seed."""
         rng = random.Random(f"rules {self.name} {seed}")
-        return replace(
-            self, choice={key: rng.choice([*rules][1:]) for key, rules in self.rules.items()}
-        )
+        choice = {}
+        for key, (_, *rules_of_classes) in self.rules.items():
+            choice[key] = rng.choice(rules_of_classes)
+        return replace(self, choice=choice)
 
     @cached_property
     def _reference(self) -> str:
@@ -182,10 +183,10 @@ class Assignment:
         left out.
         """
         text = self._reference
-        drawn = [
-            (next(iter(self.rules[key].values())), self.rules[key][rule])
-            for key, rule in self.choice.items()
-        ]
+        drawn = []
+        for key, rule in self.choice.items():
+            page_piece = next(iter(self.rules[key].values()))
+            drawn.append((page_piece, self.rules[key][rule]))
         for old, new in (*first, *drawn, *changes):
             text = text.replace(old, new)
         return text
@@ -200,8 +201,12 @@ class Assignment:
         """Return what may be wrong with a function, and the change of the reference that makes
         it so.
         """
-        source, mistakes = self.source(), self.known_mistakes.get(name, {})
-        return {words: ((old, new),) for words, (old, new) in mistakes.items() if old in source}
+        source = self.source()
+        changes: dict[str, tuple[Change, ...]] = {}
+        for words, (old, new) in self.known_mistakes.get(name, {}).items():
+            if old in source:
+                changes[words] = ((old, new),)
+        return changes
 
     def others(self, name: str) -> dict[str, tuple[Change, ...]]:
         """Return the rules of other classes for a function, and the changes of the reference
@@ -209,31 +214,27 @@ class Assignment:
         """
         pages = {key: next(iter(rules)) for key, rules in self.rules.items()}
         source = self.source()
-        nodes = [
-            node
-            for node in ast.parse(source).body
-            if getattr(node, "name", name) in {*self.functions} - {name}
-        ]
-        elsewhere = "".join(ast.get_source_segment(source, node) or "" for node in nodes)
+        other_functions = {*self.functions} - {name}
+        elsewhere = ""
+        for node in ast.parse(source).body:
+            if getattr(node, "name", name) in other_functions:
+                elsewhere += ast.get_source_segment(source, node) or ""
         changes_of_rules: dict[str, tuple[Change, ...]] = {}
+        changes_to_page = []
         for key, rules in self.rules.items():
             rule_of_class = self.choice.get(key, pages[key])
-            if rules[rule_of_class].strip() not in elsewhere:
-                changes_of_rules |= {
-                    f"{rule}; in your class, {rule_of_class}": (
-                        (rules[rule_of_class], rules[rule]),
-                    )
-                    for rule in rules
-                    if rule != rule_of_class
-                }
+            piece_of_class = rules[rule_of_class]
+            if key in self.choice:
+                changes_to_page.append((piece_of_class, rules[pages[key]]))
+            if piece_of_class.strip() in elsewhere:
+                continue
+            for rule, piece in rules.items():
+                if rule != rule_of_class:
+                    words = f"{rule}; in your class, {rule_of_class}"
+                    changes_of_rules[words] = ((piece_of_class, piece),)
         if self.choice:
-            changes_to_page = tuple(
-                (self.rules[key][rule_of_class], self.rules[key][pages[key]])
-                for key, rule_of_class in self.choice.items()
-            )
-            changes_of_rules["these are the rules of the page; your class has its own"] = (
-                changes_to_page
-            )
+            words = "these are the rules of the page; your class has its own"
+            changes_of_rules[words] = tuple(changes_to_page)
         return changes_of_rules
 
     def start(self) -> bytes:
@@ -266,10 +267,10 @@ class Assignment:
         page = self.file.with_name("README.md")
         text = page.read_text(encoding="utf-8") if page.is_file() else f"# {self.title}\n"
         if assignment.choice:
-            rules = "".join(
-                f"- {assignment.choice[key]}\n  (not: {next(iter(self.rules[key]))})\n"
-                for key in assignment.choice
-            )
+            rules = ""
+            for key, rule in assignment.choice.items():
+                page_rule = next(iter(self.rules[key]))
+                rules += f"- {rule}\n  (not: {page_rule})\n"
             for label, label_of_class in _LABELS.items():
                 text = text.replace(label, label_of_class)
             text = EXAMPLE.sub(lambda call: assignment.example(call[1]), text)
@@ -380,11 +381,8 @@ def read_declaration(place: Path) -> tuple[str, dict[str, str], int | None] | No
         return None
     try:
         content = json.loads(file.read_bytes())
-        name, rules, seed = (
-            content["assignment"],
-            dict(content.get("rules", {})),
-            content.get("seed"),
-        )
+        name, seed = content["assignment"], content.get("seed")
+        rules = dict(content.get("rules", {}))
         if not isinstance(name, str) or not (seed is None or type(seed) is int):
             raise ValueError
     except (ValueError, KeyError, TypeError, RecursionError):
@@ -403,9 +401,8 @@ def _expand(rules: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, str]]
         for words, piece in pieces.items():
             start, stop = re.search(r"\{(\d+)-(\d+)\}", words + "{0-0}").groups()  # type: ignore[union-attr]
             for number in range(int(start), int(stop) + 1):
-                expanded[key][re.sub(r"\{\d+-\d+\}", str(number), words)] = piece.replace(
-                    "{}", str(number)
-                )
+                drawn_words = re.sub(r"\{\d+-\d+\}", str(number), words)
+                expanded[key][drawn_words] = piece.replace("{}", str(number))
     return expanded
 
 

@@ -73,47 +73,38 @@ def autograder_zip(
         The package is not installed, so what it requires is not known.
     """
     try:
-        requirements = [
-            line.partition(";")[0].strip()
-            for line in requires("classic_rc") or []
-            if "extra ==" not in line
-        ]
+        lines = requires("classic_rc") or []
+        required = [line for line in lines if "extra ==" not in line]
+        requirements = [line.partition(";")[0].strip() for line in required]
     except PackageNotFoundError:
         raise UsageError(
             "what to install there is not known: install this package (`pip install .`)"
         ) from None
     # What other processes compile comes and goes.
-    files = [
-        path
-        for path in sorted(_PACKAGE.rglob("*"))
-        if path.is_file() and "__pycache__" not in path.parts
-    ]
-    content = {path.relative_to(_PACKAGE.parent).as_posix(): path.read_bytes() for path in files}
+    content = {}
+    for file in sorted(_PACKAGE.rglob("*")):
+        if file.is_file() and "__pycache__" not in file.parts:
+            content[file.relative_to(_PACKAGE.parent).as_posix()] = file.read_bytes()
     content |= {path.name: path.read_bytes() for path in assignment.own_files}
-    datasets = {"data": data, "train": train}
-    content |= {
-        f"{name}.jsonl": to_jsonl(questions).encode()
-        for name, questions in datasets.items()
-        if questions is not None
-    }
-    options = " ".join(
-        f'--{name} "$own/{name}.jsonl"'
-        for name, questions in datasets.items()
-        if questions is not None
-    )
+    options = []
+    for name, questions in (("data", data), ("train", train)):
+        if questions is not None:
+            content[f"{name}.jsonl"] = to_jsonl(questions).encode()
+            options.append(f'--{name} "$own/{name}.jsonl"')
+    quoted_requirements = " ".join(f"'{requirement}'" for requirement in requirements)
+    script = _RUN.replace("SECONDS", f"{seconds:g}").replace("OPTIONS", " ".join(options))
     name = assignment.file.name if assignment.own_files else assignment.name
-    placed = {
-        "setup.sh": _SETUP.replace(
-            "REQUIRED", " ".join(f"'{requirement}'" for requirement in requirements)
-        ),
-        "run_autograder": _RUN.replace("SECONDS", f"{seconds:g}").replace("OPTIONS", options),
+    placed: dict[str, str | bytes] = {
+        "setup.sh": _SETUP.replace("REQUIRED", quoted_requirements),
+        "run_autograder": script,
         f"private/{DECLARATION}": json.dumps({"assignment": name, "seed": seed}),
-    } | {f"private/{path}": file for path, file in content.items()}
+    }
+    placed |= {f"private/{place}": data_of_file for place, data_of_file in content.items()}
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-        for path, file in placed.items():
-            info = zipfile.ZipInfo(path)  # always of 1980: the same autograder has the same bytes
-            info.external_attr = (0o600 if "/" in path else 0o755) << 16
+        for place, data_of_file in placed.items():
+            info = zipfile.ZipInfo(place)  # always of 1980: the same autograder has the same bytes
+            info.external_attr = (0o600 if "/" in place else 0o755) << 16
             info.compress_type = zipfile.ZIP_DEFLATED
-            archive.writestr(info, file)
+            archive.writestr(info, data_of_file)
     return out.getvalue()

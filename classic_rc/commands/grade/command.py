@@ -329,15 +329,12 @@ def feedback_text(grade: Grade) -> str:
             else "no points by itself"
         )
         lines.append(f"{mark} {check.name}: {check.title} ({points})")
-        lines += [
-            f"        {line}"
-            for line in [*(check.problem or "").splitlines(), *check.text.splitlines()]
-        ]
-    lines += [] if grade.accuracy is None else [str(grade.accuracy)]
-    lines.append(
-        f"{grade.earned:g} of {grade.points:g} points"
-        + (f": {grade.problem}" if grade.problem else "")
-    )
+        feedback = [*(check.problem or "").splitlines(), *check.text.splitlines()]
+        lines += [f"        {line}" for line in feedback]
+    if grade.accuracy is not None:
+        lines.append(str(grade.accuracy))
+    reason = f": {grade.problem}" if grade.problem else ""
+    lines.append(f"{grade.earned:g} of {grade.points:g} points{reason}")
     return "".join(f"{printable(line)}\n" for line in lines)
 
 
@@ -348,10 +345,9 @@ def _prepare(args: argparse.Namespace, assignment: Assignment) -> int:
         from classic_rc.commands.grade.autograder import autograder_zip
 
         data = None if args.data is None else inputs.load_dataset(args, args.data)
-        write_file(
-            Path(args.autograder),
-            autograder_zip(assignment, args.seed, data, inputs.read_train(args), args.timeout),
-        )
+        train = inputs.read_train(args)
+        content = autograder_zip(assignment, args.seed, data, train, args.timeout)
+        write_file(Path(args.autograder), content)
         print_message(f"wrote {args.autograder}")
         return 0
     check_writable(args.hand_out, is_folder=True, option="--hand-out")

@@ -154,9 +154,9 @@ class _FunctionComparison:
                     continue
                 seen.add(repr(simpler))
                 try:
-                    is_usual = self.declared.allowed(*simpler) and (
-                        self.where is None or self.where(*simpler)
-                    )
+                    is_usual = self.declared.allowed(*simpler)
+                    if is_usual and self.where is not None:
+                        is_usual = self.where(*simpler)
                     if not is_usual:
                         continue
                     expected = self.right(simpler)
@@ -216,11 +216,8 @@ def compare_function(
 def cases_of(assignment: Assignment, name: str, seed: int) -> list[Case]:
     """Return the arguments of the calls of a grading; those that make no sense are left out."""
     declared = assignment.functions[name]
-    return [
-        case
-        for case in declared.cases(Random(f"{assignment.name} {name} {seed}"))
-        if declared.allowed(*case)
-    ]
+    cases = declared.cases(Random(f"{assignment.name} {name} {seed}"))
+    return [case for case in cases if declared.allowed(*case)]
 
 
 def _own_mistakes(submission: Submission, name: str) -> list[Change]:
@@ -279,22 +276,19 @@ def _simpler(value: Any) -> Iterator[Any]:
                 yield value[:start] + value[start + size :]
             size //= 2
         for i, item in enumerate(value):
-            yield from ([*value[:i], simpler, *value[i + 1 :]] for simpler in _simpler(item))
+            for simpler in _simpler(item):
+                yield [*value[:i], simpler, *value[i + 1 :]]
     elif isinstance(value, dict):
         for key in value:
             yield {name: item for name, item in value.items() if name != key}
         for key, item in value.items():
             yield from (value | {key: simpler} for simpler in _simpler(item))
     elif isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
-        rounder = (
-            type(value)(number)
-            for number in (0, 1, abs(value), int(value), round(value, 1), value // 2)
-        )
-        yield from dict.fromkeys(
-            number
-            for number in rounder
-            if (len(repr(number)), abs(number)) < (len(repr(value)), abs(value))
-        )
+        length_and_size = len(repr(value)), abs(value)
+        for number in (0, 1, abs(value), int(value), round(value, 1), value // 2):
+            simpler = type(value)(number)
+            if (len(repr(simpler)), abs(simpler)) < length_and_size:
+                yield simpler
 
 
 def _parts(value: Any) -> Iterator[Any]:
@@ -320,18 +314,11 @@ def _size(case: Case) -> tuple[float, ...]:
     digits.
     """
     parts = list(_parts(case))
-    leaves, numbers = (
-        [leaf for leaf in parts if leaf is not None],
-        [p for p in parts if isinstance(p, int | float)],
-    )
+    leaves = [leaf for leaf in parts if leaf is not None]
+    numbers = [leaf for leaf in leaves if isinstance(leaf, int | float)]
     n_words = len({leaf for leaf in leaves if isinstance(leaf, str)})
-    return (
-        len(leaves),
-        len(parts),
-        n_words,
-        sum(len(repr(number)) for number in numbers),
-        sum(map(abs, numbers)),
-    )
+    n_digits = sum(len(repr(number)) for number in numbers)
+    return len(leaves), len(parts), n_words, n_digits, sum(map(abs, numbers))
 
 
 def _failure(
@@ -356,22 +343,21 @@ def _shown(value: Any, depth: int = 0) -> str:
     """Return a value with as many digits as a reader needs, up to a length."""
     if isinstance(value, float):
         return f"{value:.6g}" if math.isfinite(value) else str(value)
-    is_list = isinstance(value, list | tuple) and depth < 8
-    text = (
-        f"[{', '.join(_shown(element, depth + 1) for element in value[:_MAX_SHOWN])}]"
-        if is_list
-        else repr(value)
-    )
+    text = repr(value)
+    if isinstance(value, list | tuple) and depth < 8:
+        elements = [_shown(element, depth + 1) for element in value[:_MAX_SHOWN]]
+        text = f"[{', '.join(elements)}]"
     return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]} ..."
 
 
 def explain_scores(question: Question, **scores: Sequence[float]) -> tuple[Explanation, ...]:
     """Return explanations of a question by the scores of several systems, by name."""
-    rows = [
-        Explanation.from_scores(name, question, Scores.from_lists([scores_of_system]))
-        for name, scores_of_system in scores.items()
-    ]
-    return tuple(replace(row, decide=_decide) for row in rows)
+    explanations = []
+    for name, scores_of_system in scores.items():
+        question_scores = Scores.from_lists([scores_of_system])
+        explanation = Explanation.from_scores(name, question, question_scores)
+        explanations.append(replace(explanation, decide=_decide))
+    return tuple(explanations)
 
 
 def _decide(explanation: Explanation) -> Prediction:

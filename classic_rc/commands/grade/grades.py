@@ -97,12 +97,10 @@ class AccuracyGain:
 
 
 def _bounds(value: float, interval: Interval | None, sign: str = "") -> str:
-    bounds = (
-        ""
-        if interval is None
-        else f" ({100 * interval[0]:{sign}.2f} to {100 * interval[1]:{sign}.2f})"
-    )
-    return f"{100 * value:{sign}.2f}{bounds}"
+    percent = f"{100 * value:{sign}.2f}"
+    if interval is None:
+        return percent
+    return f"{percent} ({100 * interval[0]:{sign}.2f} to {100 * interval[1]:{sign}.2f})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,13 +204,15 @@ def grades_csv(grading: Grading) -> str:
 def _accuracy_cells(accuracy: AccuracyGain | None) -> list[str]:
     if accuracy is None:
         return [""] * 7
-    values = [[accuracy.value, *(accuracy.interval or ("", ""))]]
-    values += [[accuracy.difference, *(accuracy.difference_interval or ("", ""))]]
-    first, second = (
-        [fraction if fraction == "" else f"{100 * float(fraction):.2f}" for fraction in row]
-        for row in values
-    )
-    return [*first, accuracy.reference, *second]
+    value = _percent_cells(accuracy.value, accuracy.interval)
+    difference = _percent_cells(accuracy.difference, accuracy.difference_interval)
+    return [*value, accuracy.reference, *difference]
+
+
+def _percent_cells(value: float, interval: Interval | None) -> list[str]:
+    """Return a value with the bounds of its interval, which are blank if there is none."""
+    bounds = ["", ""] if interval is None else [f"{100 * bound:.2f}" for bound in interval]
+    return [f"{100 * value:.2f}", *bounds]
 
 
 def grades_json(grading: Grading) -> dict[str, Any]:
@@ -248,18 +248,17 @@ def gradescope_json(grade: Grade, similar: Sequence[str] = ()) -> dict[str, Any]
         }
         for check in grade.checks
     ]
-    output = "; ".join(
-        filter(None, [grade.problem and f"not gradable: {grade.problem}", grade.note])
-    )
+    problem = grade.problem and f"not gradable: {grade.problem}"
+    output = "; ".join(filter(None, [problem, grade.note]))
     result: dict[str, Any] = {
         "score": grade.earned,
         "visibility": "visible",
         "stdout_visibility": "hidden",
-    }
-    result |= {
         "tests": tests,
         "extra_data": {"isolation": grade.isolation, "similar": [*similar]},
-    } | ({"output": output} if output else {})
+    }
+    if output:
+        result["output"] = output
     if grade.accuracy is not None:
         result["leaderboard"] = [
             {"name": "accuracy", "value": round(100 * grade.accuracy.value, 2), "order": "desc"}
@@ -297,11 +296,10 @@ def class_page(grading: Grading) -> str:
     ``students``.
     """
     grades, checks = grading.grades, grading.assignment.checks
-    counts = [sum(grade.checks[i].passed for grade in grades) for i in range(len(checks))]
-    rows = [
-        (check.title, f"{check.points:g}", count)
-        for check, count in zip(checks, counts, strict=True)
-    ]
+    rows = []
+    for i, check in enumerate(checks):
+        n_passed = sum(grade.checks[i].passed for grade in grades)
+        rows.append((check.title, f"{check.points:g}", n_passed))
     columns = [Column("check"), Column("points", "number"), Column("students who passed", "count")]
     facts = [
         ("submissions", str(len(grades))),
@@ -310,18 +308,18 @@ def class_page(grading: Grading) -> str:
         ("similarity", grading.similarity.distribution),
         ("seed", str(grading.seed)),
     ]
+    grade_rows = []
+    for grade in grades:
+        link = quote(os.fsencode(f"{STUDENTS}/{grade.student}.html"))
+        grade_rows.append((grade, link, grading.remarks(grade)))
+    accuracies = [grade.accuracy for grade in grades if grade.accuracy is not None]
     return fill_template(
         "grades.html",
         __package__,
         title=grading.assignment.title,
         facts=[*facts, *grading.assignment.choice.items()],
-        rows=[
-            (grade, quote(os.fsencode(f"{STUDENTS}/{grade.student}.html")), grading.remarks(grade))
-            for grade in grades
-        ],
-        reference=next(
-            (grade.accuracy.reference for grade in grades if grade.accuracy is not None), None
-        ),
+        rows=grade_rows,
+        reference=accuracies[0].reference if accuracies else None,
         checks=Table("Checks", columns, [RowGroup(rows)]),
         matches=grading.similarity.matches,
         version=__version__,

@@ -114,11 +114,9 @@ class Isolation:
             return [_PYTHON, *arguments]
         for place in places:
             (package_folder / place.name).mkdir()
-        bindings = [
-            argument
-            for place in places
-            for argument in ("--ro-bind", str(place), f"{root}/package/{place.name}")
-        ]
+        bindings: list[str] = []
+        for place in places:
+            bindings += "--ro-bind", str(place), f"{root}/package/{place.name}"
         return [
             *_bubblewrap(limits.folder_bytes),
             "--ro-bind",

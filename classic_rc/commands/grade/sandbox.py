@@ -85,12 +85,8 @@ def _own_files() -> dict[str, bytes]:
     code runs.
     """
     files = [_ROOT / f"{name}.py" for name in _PACKAGE]
-    files += [
-        path
-        for name in ("io", "text")
-        for path in (_ROOT / name).rglob("*")
-        if path.suffix in (".py", ".txt")
-    ]
+    for name in ("io", "text"):
+        files += [p for p in (_ROOT / name).rglob("*") if p.suffix in (".py", ".txt")]
     generated = {
         "__init__.py": _INIT,
         "solvers/base.py": _BASE,
@@ -224,11 +220,9 @@ class Sandbox:
         work = folder / "tmp"
         for place in (work, folder / "package"):
             place.mkdir()
-        package_files = {
-            name: data
-            for name, data in _own_files().items()
-            if "classic_rc" in self.packages or "/" not in name
-        }
+        package_files = _own_files()
+        if "classic_rc" not in self.packages:
+            package_files = {name: data for name, data in package_files.items() if "/" not in name}
         for name, data in (
             package_files | {f"work/{name}": data for name, data in self.files.items()}
         ).items():
@@ -246,15 +240,15 @@ class Sandbox:
         environment |= {"LD_LIBRARY_PATH": "/python/lib"} if isolation.kind == "bubblewrap" else {}
         if "SYSTEMROOT" in os.environ:  # Windows starts nothing without.
             environment["SYSTEMROOT"] = os.environ["SYSTEMROOT"]
+        if isolation.kind == "container":
+            environment = {**os.environ, "PYTHONHASHSEED": "0"}
         self._process = subprocess.Popen(
             isolation.worker_command(folder, self.main, self.packages, self.limits),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             cwd=work,
-            env={**os.environ, "PYTHONHASHSEED": "0"}
-            if isolation.kind == "container"
-            else environment,
+            env=environment,
             bufsize=0,
             start_new_session=True,
         )

@@ -144,15 +144,14 @@ def find_similar(
     count.
     """
     template_lines = {parts for _, parts in _code_lines(template)} if template else set()
-    runs_of = {
-        name: runs
-        for name, files in submissions.items()
-        if len(runs := _runs(files, template_lines)) >= _FEW_RUNS
-    }
-    known_runs: dict[str, Runs] = {
-        f"known: {name}": [(hashed, "") for hashed in hashes.split()]
-        for name, hashes in known_pieces().items()
-    }
+    runs_of = {}
+    for name, files in submissions.items():
+        runs = _runs(files, template_lines)
+        if len(runs) >= _FEW_RUNS:
+            runs_of[name] = runs
+    known_runs: dict[str, Runs] = {}
+    for name, hashes in known_pieces().items():
+        known_runs[f"known: {name}"] = [(hashed, "") for hashed in hashes.split()]
     known_runs |= {
         f"known: {name}": _runs({"": source}, template_lines) for name, source in references.items()
     }
@@ -160,10 +159,10 @@ def find_similar(
     flagged = _flagged(matches, ALIKE, _STRETCH)
     clusters: list[set[str]] = []
     for match in flagged:
-        joined = {match.first, match.second}.union(
-            *(cluster for cluster in clusters if cluster & {match.first, match.second})
-        )
-        clusters = [cluster for cluster in clusters if not cluster & joined] + [joined]
+        pair = {match.first, match.second}
+        touched = [cluster for cluster in clusters if cluster & pair]
+        clusters = [cluster for cluster in clusters if not cluster & pair]
+        clusters.append(pair.union(*touched))
     likeness: list[Match] = []
     for solution, runs in known_runs.items():
         is_short = len(runs) < _SHORT_TASK
@@ -174,11 +173,10 @@ def find_similar(
     for name in runs_of:
         of_student = [match for match in likeness if match.first == name]
         flagged += sorted(of_student, key=lambda match: -match.stretch)[:3]
-    return ClassSimilarity(
-        tuple(sorted(flagged, key=lambda match: (-match.share, match.first, match.second))),
-        tuple(sorted(tuple(sorted(cluster)) for cluster in clusters)),
-        tuple(sorted(match.share for match in matches)),
-    )
+    flagged.sort(key=lambda match: (-match.share, match.first, match.second))
+    names_of_clusters = sorted(tuple(sorted(cluster)) for cluster in clusters)
+    shares = sorted(match.share for match in matches)
+    return ClassSimilarity(tuple(flagged), tuple(names_of_clusters), tuple(shares))
 
 
 def _flagged(matches: Sequence[Match], share: float, stretch: float) -> list[Match]:
@@ -203,33 +201,31 @@ def pieces_of(source: bytes) -> str:
 
 
 def _match(first: str, second: str, runs: Mapping[str, Runs], fewest: int = _FEW_RUNS) -> Match:
-    first_counts, second_counts = (
-        Counter(hashed for hashed, _ in runs[name]) for name in (first, second)
-    )
+    first_counts = Counter(hashed for hashed, _ in runs[first])
+    second_counts = Counter(hashed for hashed, _ in runs[second])
     shared = first_counts & second_counts
     longest = length = 0
     for hashed, _ in runs[first]:
         length = length + 1 if hashed in shared else 0
         longest = max(longest, length)
     share = shared.total() / max(min(first_counts.total(), second_counts.total()), fewest)
-    places = [
-        _places([place for hashed, place in runs[name] if hashed in shared])
-        for name in (first, second)
-    ]
-    return Match(
-        first, second, share, longest + _RUN - 1 if longest else 0, " = ".join(filter(None, places))
-    )
+    places = []
+    for name in (first, second):
+        shared_places = [place for hashed, place in runs[name] if hashed in shared]
+        places.append(_places(shared_places))
+    stretch = longest + _RUN - 1 if longest else 0
+    return Match(first, second, share, stretch, " = ".join(filter(None, places)))
 
 
 def _places(places: Sequence[str]) -> str:
     """Return lines as ranges of each file: ``lines 3-9, 12 of ann.py``."""
     parts = []
     for file in dict.fromkeys(place.rpartition(":")[0] for place in places if ":" in place):
-        lines = sorted(
-            {int(place.rpartition(":")[2]) for place in places if place.startswith(f"{file}:")}
-        )
-        starts = [lines[0]] + [after for before, after in pairwise(lines) if after - before > 2]
-        ends = [before for before, after in pairwise(lines) if after - before > 2] + [lines[-1]]
+        places_in_file = [place for place in places if place.startswith(f"{file}:")]
+        lines = sorted({int(place.rpartition(":")[2]) for place in places_in_file})
+        gaps = [(before, after) for before, after in pairwise(lines) if after - before > 2]
+        starts = [lines[0], *(after for _, after in gaps)]
+        ends = [*(before for before, _ in gaps), lines[-1]]
         ranges = (f"{a}-{b}" if a < b else str(a) for a, b in zip(starts, ends, strict=True))
         parts.append(f"lines {', '.join(ranges)} of {file or 'the file'}")
     return "; ".join(parts)
@@ -238,12 +234,10 @@ def _places(places: Sequence[str]) -> str:
 def _runs(files: Mapping[str, bytes], template_lines: set[tuple[str, ...]]) -> Runs:
     hashed_runs = []
     for name in sorted(files):
-        lines = [
-            (number, parts)
-            for number, parts in _code_lines(files[name])
-            if parts not in template_lines
-        ]
-        parts = [(piece, number) for number, line_parts in lines for piece in line_parts]
+        parts = []
+        for number, line_parts in _code_lines(files[name]):
+            if line_parts not in template_lines:
+                parts += [(piece, number) for piece in line_parts]
         for run in zip(*(parts[i:] for i in range(_RUN)), strict=False):
             text = " ".join(piece for piece, _ in run).encode("utf-8", "surrogatepass")
             hashed_runs.append((blake2b(text, digest_size=5).hexdigest(), f"{name}:{run[0][1]}"))
@@ -269,15 +263,16 @@ def _code_lines(source: bytes) -> list[tuple[int, tuple[str, ...]]]:
     tree = parse_source(source)
     if tree is None:
         text = source.decode("utf-8", "replace")
-        return [
-            (i, tuple(line.split())) for i, line in enumerate(text.splitlines(), 1) if line.strip()
-        ]
-    nodes = list(ast.walk(tree))
-    given_names = {node.arg for node in nodes if isinstance(node, ast.arg)}
-    given_names |= {
-        node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-    }
-    given_names |= {node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+        words_of_lines = enumerate(map(str.split, text.splitlines()), 1)
+        return [(i, tuple(words)) for i, words in words_of_lines if words]
+    given_names = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.arg):
+            given_names.add(node.arg)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            given_names.add(node.id)
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+            given_names.add(node.name)
     lines = []
     statements: list[ast.AST] = [tree]
     while statements:
@@ -288,14 +283,11 @@ def _code_lines(source: bytes) -> list[tuple[int, tuple[str, ...]]]:
             parts += _parts(node, given_names)
             for field, value in reversed(list(ast.iter_fields(node))):
                 children = value if isinstance(value, list) else [value]
-                child_nodes = [
-                    child
-                    for child in children
-                    if isinstance(child, ast.AST) and field not in _LEFT_OUT
-                ]
-                (statements if field in _BLOCKS and isinstance(value, list) else inside).extend(
-                    reversed(child_nodes)
-                )
+                child_nodes = [child for child in children if isinstance(child, ast.AST)]
+                if field in _LEFT_OUT:
+                    continue
+                is_block = field in _BLOCKS and isinstance(value, list)
+                (statements if is_block else inside).extend(reversed(child_nodes))
         is_docstring = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
         if (
             isinstance(statement, ast.stmt | ast.excepthandler)

@@ -88,9 +88,8 @@ def made_stories(
     questions: list[Question] = []
     for number in range(n_stories):
         # Fewer things than facts: a thing or a verb alone does not point at one sentence.
-        things = rng.choices(
-            rng.sample([f"{kind} {thing}" for thing in _THINGS for kind in _KINDS], 4), k=6
-        )
+        all_things = [f"{kind} {thing}" for thing in _THINGS for kind in _KINDS]
+        things = rng.choices(rng.sample(all_things, 4), k=6)
         drawn = (
             rng.sample(_NAMES, 6),
             rng.choices([*_VERBS], k=6),
@@ -101,9 +100,8 @@ def made_stories(
         facts = list(zip(*drawn, strict=True))
         sentences = [_state_fact(rng, style, *fact) for fact in facts]
         passage = Passage(f"{style} {number}", " ".join(sentences))
-        questions += [
-            _ask(rng, passage, facts, i, f"{style}.{number}.{i}") for i in rng.sample(range(6), 4)
-        ]
+        for i in rng.sample(range(6), 4):
+            questions.append(_ask(rng, passage, facts, i, f"{style}.{number}.{i}"))
     return Dataset(questions, name)
 
 
@@ -127,14 +125,14 @@ def _ask(rng: random.Random, passage: Passage, facts: list[Any], index: int, id:
     thing = thing if rng.random() < 0.6 else thing.split()[-1]
     kind = rng.choice(("place", "time", "name"))
     if kind == "name":
-        text, values = f"Who {did} the {thing} {time}?", [fact[0] for fact in facts]
+        text = f"Who {did} the {thing} {time}?"
+        values = [fact[0] for fact in facts]
     elif kind == "place":
-        text, values = (
-            f"Where did {name} {do} the {thing}?",
-            [f"near the {fact[3]}" for fact in facts],
-        )
+        text = f"Where did {name} {do} the {thing}?"
+        values = [f"near the {fact[3]}" for fact in facts]
     else:
-        text, values = f"When did {name} {do} the {thing}?", [fact[4] for fact in facts]
+        text = f"When did {name} {do} the {thing}?"
+        values = [fact[4] for fact in facts]
     options = rng.sample([value for value in values if value != values[index]], 3)
     gold = rng.randrange(4)
     options.insert(gold, values[index])

@@ -163,12 +163,11 @@ class _SubmittedFile:
             self.module = importlib.util.module_from_spec(spec)
         sys.modules[_MODULE] = self.module
         spec.loader.exec_module(self.module)
-        values = vars(self.module).items()
-        return {
-            name: _kind(value)
-            for name, value in values
-            if name[0] != "_" and not self._is_of_others(value)
-        }
+        kinds = {}
+        for name, value in vars(self.module).items():
+            if name[0] != "_" and not self._is_of_others(value):
+                kinds[name] = _kind(value)
+        return kinds
 
     def _is_of_others(self, value: object) -> bool:
         """Whether the student has imported it, and not from another file of the submission."""
@@ -210,11 +209,11 @@ def _describe(error: BaseException, folder: Path) -> dict[str, Any]:
         text = ""
     if isinstance(error, SystemExit):
         text = "ends the program (sys.exit or quit)"
-    frames: list[Any] = [
-        (Path(frame.filename).relative_to(folder).as_posix(), frame.lineno, frame.name)
-        for frame in traceback.extract_tb(error.__traceback__)
-        if Path(frame.filename).is_relative_to(folder)
-    ]
+    frames: list[Any] = []
+    for frame in traceback.extract_tb(error.__traceback__):
+        path = Path(frame.filename)
+        if path.is_relative_to(folder):
+            frames.append((path.relative_to(folder).as_posix(), frame.lineno, frame.name))
     if (
         isinstance(error, SyntaxError)
         and error.filename

@@ -91,6 +91,8 @@ def page_html(content: PageContent) -> str:
         "drawing": overview_drawing(content.evaluation),
     }
     questions = questions_section(content.evaluation, content.explanations, groupings)
+    check_values = check and check_part(check, content.scores_without, places)
+    perturbed_tables = content.perturbed and [perturbation_table(content.perturbed)]
     return fill_template(
         "report.html",
         __package__,
@@ -100,8 +102,8 @@ def page_html(content: PageContent) -> str:
         overview=overview,
         results=_results_section(content),
         groups=groups or None,
-        check=None if check is None else check_part(check, content.scores_without, places),
-        perturbed=None if content.perturbed is None else [perturbation_table(content.perturbed)],
+        check=check_values,
+        perturbed=perturbed_tables,
         statistics=_statistics_section(content),
         sources=_sources_section(content.evaluation),
         questions=questions,
@@ -111,10 +113,12 @@ def page_html(content: PageContent) -> str:
 
 def default_breakdown_keys(dataset: Dataset) -> list[str]:
     """Return the keys of `meta` that divide the questions into 2 to 12 groups."""
-    keys = dict.fromkeys(key for q in dataset for key in (*q.meta, *q.passage.meta))
-    return [
-        key for key in keys if 2 <= len({str(q.meta_value(key)) for q in dataset}) <= _MAX_GROUPS
-    ]
+    keys = []
+    for key in dict.fromkeys(key for q in dataset for key in (*q.meta, *q.passage.meta)):
+        values = {str(q.meta_value(key)) for q in dataset}
+        if 2 <= len(values) <= _MAX_GROUPS:
+            keys.append(key)
+    return keys
 
 
 def _dataset_facts(dataset: Dataset) -> str:
@@ -126,14 +130,15 @@ def _dataset_facts(dataset: Dataset) -> str:
 
 def _results_section(content: PageContent) -> dict[str, Any]:
     evaluation = content.evaluation
-    warning = published_warning(evaluation) if content.published else None
+    warnings = [*evaluation.warnings]
+    if content.published and (warning := published_warning(evaluation)):
+        warnings.append(warning)
     table = results_table(evaluation, content.published)
+    # Signatures have their own section on the page; its head has the sizes of the data.
+    notes = [table.caption] if table.caption else []
     return {
-        # Signatures have their own section on the page; its head has the sizes of the data.
-        "table": replace(
-            table, title="all systems", notes=[table.caption] if table.caption else []
-        ),
-        "warnings": [*evaluation.warnings, *([warning] if warning else [])],
+        "table": replace(table, title="all systems", notes=notes),
+        "warnings": warnings,
         "notes": evaluation.dataset.notes,
     }
 
@@ -211,22 +216,23 @@ class _Judged(NamedTuple):
 
     def badges(self, i: int) -> list[tuple[str, str]]:
         """Return the look and the text of what the answer to a question is."""
-        outcome, n_tied = self.outcomes[i], int(self.row.outcomes.n_tied[i])
-        credit = f": {short(round(float(self.credits[i]), 2))}" if outcome == PARTLY else ""
-        return [
-            (_LOOKS[outcome], outcome + credit),
-            *([("", f"tie of {n_tied}")] if n_tied > 1 else []),
-        ]
+        text = outcome = self.outcomes[i]
+        if outcome == PARTLY:
+            text += f": {short(round(float(self.credits[i]), 2))}"
+        badges = [(_LOOKS[outcome], text)]
+        n_tied = int(self.row.outcomes.n_tied[i])
+        if n_tied > 1:
+            badges.append(("", f"tie of {n_tied}"))
+        return badges
 
     def answer(self, i: int) -> str:
         answer = self.row.outcomes.answers[i]
         if answer is None:
             return "–"
-        return (
-            (" / " if isinstance(answer[0], str) else ", ").join(map(_label, answer))
-            if answer
-            else "nothing"
-        )
+        if not answer:
+            return "nothing"
+        separator = " / " if isinstance(answer[0], str) else ", "
+        return separator.join(map(_label, answer))
 
 
 def _label(answer: int | str) -> str:
@@ -247,24 +253,21 @@ def questions_section(
     """
     dataset = evaluation.dataset
     assert dataset.task is not None
-    judged = {
-        k: _Judged(row, *outcomes(dataset, row.outcomes.statistics))
-        for k, row in enumerate(evaluation.rows)
-        if not row.expected
-    }
-    # The explained systems come first.
-    systems = [judged[k] for k in dict.fromkeys([*explanations, *judged]) if k in judged]
+    judged = {}
+    for k, row in enumerate(evaluation.rows):
+        if not row.expected:
+            judged[k] = _Judged(row, *outcomes(dataset, row.outcomes.statistics))
+    explained_first = dict.fromkeys([*explanations, *judged])
+    systems = [judged[k] for k in explained_first if k in judged]
     numbers = shown_questions(dataset)
-    hidden = [
-        f".filters:has(.s{n}:checked):has(.{look}:checked) ~ ol > :not(.{look}{n})"
-        for n in range(len(systems))
-        for look in (*_LOOKS.values(), "tied")
-    ]
-    hidden += [
-        f".filters:has(.g{g}-{v}:checked) ~ ol > :not(.g{g}-{v})"
-        for g, grouping in enumerate(groupings)
-        for v in range(len(grouping.masks))
-    ]
+    hidden = []  # selectors of questions that the reader has not chosen
+    for n in range(len(systems)):
+        for look in (*_LOOKS.values(), "tied"):
+            filters = f".filters:has(.s{n}:checked):has(.{look}:checked)"
+            hidden.append(f"{filters} ~ ol > :not(.{look}{n})")
+    for g, grouping in enumerate(groupings):
+        for v in range(len(grouping.masks)):
+            hidden.append(f".filters:has(.g{g}-{v}:checked) ~ ol > :not(.g{g}-{v})")
     return {
         "counts": (len(numbers), len(dataset)),
         "systems": [system.row.name for system in systems],
@@ -283,34 +286,29 @@ def _entries(
 ) -> Iterator[dict[str, Any]]:
     """Yield the values of each question; a solver that failed has no explanations from there on."""
     names = [evaluation.rows[row].name for row in explanations]
+    masks: dict[str, NDArray[np.bool_]] = {}
+    for g, grouping in enumerate(groupings):
+        masks |= {f"g{g}-{v}": mask for v, mask in enumerate(grouping.masks.values())}
     of_all: list[Iterable[Any]] = list(explanations.values())
     for i, *question_explanations in zip_longest(numbers, *of_all):
         question = evaluation.dataset[i]
-        named_explanations = [
-            replace(explanation, solver=name)
-            for explanation, name in zip(question_explanations, names, strict=True)
-            if explanation is not None
-        ]
-        looks = [
-            f"{look or 'tied'}{n}"
-            for n, system in enumerate(systems)
-            for look, _ in system.badges(i)
-        ]
-        masks = (
-            (f"g{g}-{v}", mask)
-            for g, grouping in enumerate(groupings)
-            for v, mask in enumerate(grouping.masks.values())
-        )
-        looks += [look for look, mask in masks if mask[i]]
+        named_explanations = []
+        for explanation, name in zip(question_explanations, names, strict=True):
+            if explanation is not None:
+                named_explanations.append(replace(explanation, solver=name))
+        looks, answers = [], []
+        for n, system in enumerate(systems):
+            badges = system.badges(i)
+            looks += [f"{look or 'tied'}{n}" for look, _ in badges]
+            answers.append((system.row.name, system.answer(i), badges))
+        looks += [look for look, mask in masks.items() if mask[i]]
         yield {
             "place": f"q{i}",
             "id": question.id,
             "text": question.text,
             "looks": looks,
             "view": question_values(*named_explanations, question=question, digits=None),
-            "answers": [
-                (system.row.name, system.answer(i), system.badges(i)) for system in systems
-            ],
+            "answers": answers,
         }
 
 
@@ -332,11 +330,9 @@ def overview_drawing(evaluation: Evaluation) -> dict[str, Any]:
         value, interval = number.value or 0.0, number.interval
         if row.solver == Random.name:
             chance = round(_WIDTH * value, 2)
-        bounds = (
-            None
-            if interval is None
-            else (round(_WIDTH * interval.low, 2), round(_WIDTH * interval.high, 2))
-        )
+        bounds = None
+        if interval is not None:
+            bounds = round(_WIDTH * interval.low, 2), round(_WIDTH * interval.high, 2)
         rows.append((row.name, round(_WIDTH * value, 2), bounds, format_percent(value, 1)))
     has_intervals = any(bounds is not None for _, _, bounds, _ in rows)
     return {"metric": metric.label, "rows": rows, "chance": chance, "has_intervals": has_intervals}
@@ -358,14 +354,11 @@ def audit_tiles(check: CheckReport) -> list[Tile]:
     """Return the numbers of findings that open the page."""
     n_copies = int(copied_questions(check.dataset, check.findings).sum())
     n_errors = sum(f.count for f in other_defects(check) if f.kind.severity is Severity.ERROR)
-    counts = [(name, sum(cue.kind is kind for cue in check.cues)) for kind, name in _COUNTED]
-    return [
-        *(Tile("leaks", f"{n:,}", name, n > 0) for name, n in counts if check.n_features),
-        Tile(
-            "duplicates" if n_copies else "defects",
-            f"{n_copies:,}",
-            "copied questions",
-            n_copies > 0,
-        ),
-        Tile("defects", f"{n_errors:,}", "errors in the data", n_errors > 0),
-    ]
+    tiles = []
+    for kind, name in _COUNTED if check.n_features else ():
+        n_cues = sum(cue.kind is kind for cue in check.cues)
+        tiles.append(Tile("leaks", f"{n_cues:,}", name, n_cues > 0))
+    place = "duplicates" if n_copies else "defects"
+    tiles.append(Tile(place, f"{n_copies:,}", "copied questions", n_copies > 0))
+    tiles.append(Tile("defects", f"{n_errors:,}", "errors in the data", n_errors > 0))
+    return tiles

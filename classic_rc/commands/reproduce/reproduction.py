@@ -133,9 +133,8 @@ def reproduce(
             field="datasets",
             found=names,
         )
-    runs = _RunCache(
-        {key: part_dataset for key, (_, part_dataset) in parts.items()}, files or {}, jobs
-    )
+    part_datasets = {key: part_dataset for key, (_, part_dataset) in parts.items()}
+    runs = _RunCache(part_datasets, files or {}, jobs)
     with progress_bar("reproducing", len(pairs), progress) as advance:
         results = []
         for row, keys in pairs:
@@ -151,12 +150,10 @@ def _match_figures(parts: Mapping[_Key, Any]) -> Iterator[tuple[PublishedRow, tu
     complete = [all(key in parts for key in keys) for keys in keys_of_rows]
     # These parts have a figure of their own, so the figure of another split is not compared on
     # them.
-    have_figure = {
-        (row.reproduction, key)
-        for row, keys, is_complete in zip(rows, keys_of_rows, complete, strict=True)
-        if is_complete
-        for key in keys
-    }
+    have_figure = set()
+    for row, keys, is_complete in zip(rows, keys_of_rows, complete, strict=True):
+        if is_complete:
+            have_figure |= {(row.reproduction, key) for key in keys}
     for row, keys, is_complete in zip(rows, keys_of_rows, complete, strict=True):
         if is_complete:
             yield row, keys
@@ -201,10 +198,11 @@ class _RunCache:
 
     def _evaluate(self, how: Reproduction, keys: tuple[_Key, ...]) -> Row:
         solver = parse_solver(_FILE.sub(self._file_value, how.solver))
+        needs_train = solver.learns_from == "gold"
         evaluation = evaluate(
             self._merge(keys),
             [solver],
-            train=self._find_split(keys[0], how.train, is_needed=solver.learns_from == "gold"),
+            train=self._find_split(keys[0], how.train, is_needed=needs_train),
             tune=self._find_split(keys[0], how.tune),
             ties=how.ties,
             tune_metric=how.tune_metric,
@@ -272,27 +270,35 @@ def _reproduce_figure(
 def reproduction_table(results: Sequence[ReproducedFigure]) -> Table:
     """Return the table with ours, theirs, their difference and its reason."""
     columns = [
-        *(
-            Column("system"),
-            Column("data"),
-            Column("subset"),
-            Column("n", "count"),
-            Column("metric"),
-        ),
-        *(Column("ours", "percent"), Column("theirs", "percent"), Column("difference", "points")),
-        *(Column("why", "note"), Column("source", "note"), Column("solver")),
+        Column("system"),
+        Column("data"),
+        Column("subset"),
+        Column("n", "count"),
+        Column("metric"),
+        Column("ours", "percent"),
+        Column("theirs", "percent"),
+        Column("difference", "points"),
+        Column("why", "note"),
+        Column("source", "note"),
+        Column("solver"),
     ]
-    rows = [
-        [
-            *(result.published.system, result.data, result.published.subset or "all", result.n),
-            METRICS[result.published.metric].label,
+    rows = []
+    for result in results:
+        published = result.published
+        cells = [
+            published.system,
+            result.data,
+            published.subset or "all",
+            result.n,
+            METRICS[published.metric].label,
             None if result.ours is None else result.ours / 100,
-            "?" if result.published.value is None else result.published.share,
+            "?" if published.value is None else published.share,
             None if result.difference is None else result.difference / 100,
-            *(result.reason or "same", result.published.source, result.reproduction.solver),
+            result.reason or "same",
+            published.source,
+            result.reproduction.solver,
         ]
-        for result in results
-    ]
+        rows.append(cells)
     agreeing = sum(result.agrees is True for result in results)
     compared = sum(result.agrees is not None for result in results)
     title = (
@@ -308,9 +314,9 @@ def reproduction_table(results: Sequence[ReproducedFigure]) -> Table:
 
 def reproduction_records(results: Sequence[ReproducedFigure]) -> list[dict[str, Any]]:
     """Return every figure with ours as flat records in full precision."""
-    return [
-        {
-            **result.published.to_dict(),
+    records = []
+    for result in results:
+        record = result.published.to_dict() | {
             "solver": result.reproduction.solver,
             "exact": result.reproduction.exact,
             "data": result.data,
@@ -320,8 +326,8 @@ def reproduction_records(results: Sequence[ReproducedFigure]) -> list[dict[str, 
             "agrees": result.agrees,
             "reason": result.reason,
         }
-        for result in results
-    ]
+        records.append(record)
+    return records
 
 
 _MAX_IDS = 3
@@ -349,14 +355,17 @@ def _rerun_lines(row: RowCheck) -> list[list[Value]]:
     """Return one line for a row that is the same; else one line for each number that differs."""
     if row.same:
         return [[row.system, "same", "", "", "", "", ""]]
-    ids = ", ".join(row.questions[:_MAX_IDS]) + (", …" if len(row.questions) > _MAX_IDS else "")
-    lines = [(d.what, _full_precision(d.recorded), _full_precision(d.now)) for d in row.differences]
-    return [
-        [row.system, "differs", *line, len(row.questions), ids]
-        if i == 0
-        else ["", "", *line, "", ""]
-        for i, line in enumerate(lines or [("no metric", "", "")])
-    ]
+    ids = ", ".join(row.questions[:_MAX_IDS])
+    if len(row.questions) > _MAX_IDS:
+        ids += ", …"
+    lines: list[list[Value]] = []
+    for difference in row.differences:
+        recorded, now = map(_full_precision, (difference.recorded, difference.now))
+        lines.append(["", "", difference.what, recorded, now, "", ""])
+    lines = lines or [["", "", "no metric", "", "", "", ""]]
+    lines[0][:2] = [row.system, "differs"]
+    lines[0][5:] = [len(row.questions), ids]
+    return lines
 
 
 def _full_precision(value: Any) -> str | None:

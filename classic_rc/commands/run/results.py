@@ -165,10 +165,8 @@ def _set_aside(folder: Path, evaluations: Sequence[Evaluation], unfinished: Sequ
     contents = {evaluation.dataset.fingerprint for evaluation in evaluations}
     try:
         recorded = [run["dataset"] for run in parse_json(read_text(path), str(path))["runs"]]
-        is_known = any(
-            recorded_dataset["name"] in names or recorded_dataset["fingerprint"] in contents
-            for recorded_dataset in recorded
-        )
+        has_name = any(dataset["name"] in names for dataset in recorded)
+        is_known = has_name or any(dataset["fingerprint"] in contents for dataset in recorded)
     except (ClassicRCError, LookupError, TypeError):
         return  # there is no record
     if recorded and not is_known:

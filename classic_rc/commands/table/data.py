@@ -128,12 +128,12 @@ def _unique_labels(all_results: Sequence[SharedResults]) -> list[str]:
     kinds = list(zip(*choices, strict=True))
     labels: list[str] = []
     for i, texts in enumerate(choices):
-        free = (
-            text
-            for text, of_kind in zip(texts, kinds, strict=True)
-            if of_kind.count(text) == 1 and text not in labels
-        )
-        labels.append(next(free, f"{texts[-1]} ({i + 1})"))
+        label = f"{texts[-1]} ({i + 1})"
+        for text, of_kind in zip(texts, kinds, strict=True):
+            if of_kind.count(text) == 1 and text not in labels:
+                label = text
+                break
+        labels.append(label)
     return labels
 
 
@@ -156,7 +156,8 @@ def parse_renames(texts: Sequence[str], known_names: set[str]) -> dict[str, str]
     """Return new names by old ones of ``OLD=NEW`` texts; an old name may have ``=`` itself."""
     new = {}
     for text in texts:
-        ends = [i for i, letter in enumerate(text) if letter == "=" and text[i + 1 :].strip()]
+        signs = [i for i, letter in enumerate(text) if letter == "="]
+        ends = [i for i in signs if text[i + 1 :].strip()]
         if not ends:
             raise UsageError(
                 f"invalid --rename {text!r}: expected OLD=NEW",
@@ -208,10 +209,8 @@ def _join_runs(results: SharedResults, dataset: str, new: Mapping[str, str]) -> 
     for name in dict.fromkeys(new.get(system.name, system.name) for system in results.systems):
         runs = [system for system in results.systems if new.get(system.name, system.name) == name]
         kinds = [{**run.params, "path": None, "seed": None, "settings": None} for run in runs]
-        is_one = all(
-            run.solver == runs[0].solver and kind == kinds[0]
-            for run, kind in zip(runs, kinds, strict=True)
-        )
+        solvers = {run.solver for run in runs}
+        is_one = len(solvers) == 1 and all(kind == kinds[0] for kind in kinds)
         differ = len({run.signature for run in runs}) == len(runs)
         if len(runs) > 1 and not (is_one and differ):
             expected = "different files, or seeds of one solver, which are then runs of one system"

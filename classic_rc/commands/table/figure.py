@@ -65,9 +65,12 @@ def forest_figure(table: PaperTable) -> Figure:
     for label in dict.fromkeys(column.dataset for column in table.columns):
         dataset_columns = [j for j, column in enumerate(table.columns) if column.dataset == label]
         ungrouped = [j for j in dataset_columns if table.columns[j].group is None]
-        panels += [j for j in ungrouped if table.columns[j].is_tested][:1] or ungrouped[:1]
-        panels += [j for j in dataset_columns if table.columns[j].group is not None]
-    rows = {j: [row for row in table.rows if row.cells[j].value is not None] for j in panels}
+        tested = [j for j in ungrouped if table.columns[j].is_tested]
+        panels += (tested or ungrouped)[:1]
+        panels += [j for j in dataset_columns if j not in ungrouped]
+    rows = {}
+    for j in panels:
+        rows[j] = [row for row in table.rows if row.cells[j].value is not None]
     panels = [j for j in panels if rows[j]]
     if not panels:
         raise UsageError("no numbers to draw: the table has no columns or no rows", field="table")
@@ -108,24 +111,20 @@ def _draw_forest(axes: Axes, table: PaperTable, j: int, rows: Sequence[PaperRow]
         cell = row.cells[j]
         assert cell.value is not None
         if cell.interval is not None:
-            axes.plot(
-                [100 * cell.interval.low, 100 * cell.interval.high],
-                [i, i],
-                color="black",
-                linewidth=0.8,
-            )
+            bounds = [100 * cell.interval.low, 100 * cell.interval.high]
+            axes.plot(bounds, [i, i], color="black", linewidth=0.8)
         look: dict[str, Any] = {
             "color": "black",
             "linestyle": "none",
             "markersize": 3.5,
             "markeredgewidth": 0.8,
         }
-        axes.plot([100 * cell.value], [i], zorder=3, **look, **_BLOCK_LOOKS[row.block])
+        percent = 100 * cell.value
+        axes.plot([percent], [i], zorder=3, **look, **_BLOCK_LOOKS[row.block])
         if row.name in table.baselines and row.block is not Block.PUBLISHED:
-            axes.axvline(100 * cell.value, color="0.6", linestyle="--", linewidth=0.6, zorder=1)
-    names = [
-        printable(row.name) + (" *" if row.cells[j].test.is_significant else "") for row in rows
-    ]
+            axes.axvline(percent, color="0.6", linestyle="--", linewidth=0.6, zorder=1)
+    marks = [" *" if row.cells[j].test.is_significant else "" for row in rows]
+    names = [printable(row.name) + mark for row, mark in zip(rows, marks, strict=True)]
     axes.set_yticks(range(len(rows)), names, parse_math=False, fontsize="x-small")
     axes.set_ylim(len(rows) - 0.4, -0.6)
     axes.tick_params(axis="y", length=0)

@@ -40,11 +40,12 @@ def column_headings(table: PaperTable) -> list[str]:
     """Return the second line of the header: metrics and groups; empty if the dataset says all."""
     metrics_differ = len({(column.metric_label, column.above) for column in table.columns}) > 1
     grouped = {column.dataset for column in table.columns if column.group is not None}
-    return [
-        column.group_label
-        or (column.metric_label if metrics_differ else "all" if column.dataset in grouped else "")
-        for column in table.columns
-    ]
+    headings = []
+    for column in table.columns:
+        whole = "all" if column.dataset in grouped else ""
+        ungrouped_heading = column.metric_label if metrics_differ else whole
+        headings.append(column.group_label or ungrouped_heading)
+    return headings
 
 
 def row_name(row: PaperRow) -> str:
@@ -54,12 +55,11 @@ def row_name(row: PaperRow) -> str:
 
 def _named(table: PaperTable, row: PaperRow) -> str:
     """Return the name of a row; one of several baselines has its letter."""
-    is_base = table.has_letters and row.name in table.baselines and row.block is not Block.PUBLISHED
-    return (
-        f"{row_name(row)} {baseline_letter(table.baselines.index(row.name))}"
-        if is_base
-        else row_name(row)
-    )
+    name = row_name(row)
+    is_base = row.name in table.baselines and row.block is not Block.PUBLISHED
+    if table.has_letters and is_base:
+        name += f" {baseline_letter(table.baselines.index(row.name))}"
+    return name
 
 
 def marks(cell: Measured) -> str:
@@ -86,12 +86,13 @@ def shown_interval(cell: Measured, decimals: int) -> Interval | None:
 
 def uneven_intervals(table: PaperTable) -> int:
     """Return the number of intervals with one side longer than the other by more than a quarter."""
-    sides = [
-        sorted((cell.value - interval.low, interval.high - cell.value))
-        for cell in table.cells
-        if cell.value is not None and (interval := shown_interval(cell, table.decimals)) is not None
-    ]
-    return sum(short < (1 - _ASYMMETRY) * long for short, long in sides)
+    n_uneven = 0
+    for cell in table.cells:
+        interval = shown_interval(cell, table.decimals)
+        if cell.value is not None and interval is not None:
+            short, long = sorted((cell.value - interval.low, interval.high - cell.value))
+            n_uneven += short < (1 - _ASYMMETRY) * long
+    return n_uneven
 
 
 # --------------------------------------------------------------------------------------------------
@@ -150,12 +151,10 @@ def caption_notes(
         notes.append(DEFINING_NOTE)
     notes += run_notes(table, intervals)
     if table.layout == "groups":
-        notes += [
-            f"{heading}: {join_words([row.name for row in rows])}"
-            for heading, rows in _blocks(table)
-            if heading
-            not in (None, BLOCK_HEADINGS[Block.UNTRAINED], BLOCK_HEADINGS[Block.PUBLISHED])
-        ]
+        unnamed = (None, BLOCK_HEADINGS[Block.UNTRAINED], BLOCK_HEADINGS[Block.PUBLISHED])
+        for heading, rows in _blocks(table):
+            if heading not in unnamed:
+                notes.append(f"{heading}: {join_words([row.name for row in rows])}")
     if any(column.is_small for column in table.columns):
         notes.append(_as_sentence(SMALL_NOTE))
     return notes
@@ -167,12 +166,11 @@ def _as_sentence(note: str) -> str:
 
 def lacking_notes(table: PaperTable) -> Iterator[str]:
     """Yield a sentence on answers that say nothing, if there are any."""
-    lacking = [
-        f"{row.name} on {column.dataset}: {cell.answers.note}"
-        for row in table.rows
-        for column, cell in zip(table.columns, row.cells, strict=True)
-        if cell.answers is not None and cell.lacks_answers
-    ]
+    lacking = []
+    for row in table.rows:
+        for column, cell in zip(table.columns, row.cells, strict=True):
+            if cell.answers is not None and cell.lacks_answers:
+                lacking.append(f"{row.name} on {column.dataset}: {cell.answers.note}")
     if lacking:
         reasons = "; ".join(dict.fromkeys(lacking))
         yield f"answers that could not be parsed or are empty count as wrong: {reasons}"
@@ -181,25 +179,23 @@ def lacking_notes(table: PaperTable) -> Iterator[str]:
 def run_notes(table: PaperTable, intervals: IntervalStyle) -> Iterator[str]:
     """Yield what is said of rows of several runs, and of samples of the questions."""
     for row in table.rows:
-        whole_cells = [
-            (column, cell)
-            for column, cell in zip(table.columns, row.cells, strict=True)
-            if column.group is None and column.above is None
-        ]
+        whole_cells = []
+        for column, cell in zip(table.columns, row.cells, strict=True):
+            if column.group is None and column.above is None:
+                whole_cells.append((column, cell))
         metrics_differ = len({column.metric_label for column, _ in whole_cells}) > 1
-        deviations = [
-            f"{100 * cell.deviation:.{table.decimals}f} on {column.dataset}"
-            + (f" ({column.metric_label})" if metrics_differ else "")
-            for column, cell in whole_cells
-            if cell.deviation is not None
-        ]
+        deviations = []
+        for column, cell in whole_cells:
+            if cell.deviation is not None:
+                deviation = f"{100 * cell.deviation:.{table.decimals}f} on {column.dataset}"
+                metric = f" ({column.metric_label})" if metrics_differ else ""
+                deviations.append(deviation + metric)
         if deviations:
-            numbers = dict.fromkeys(
-                str(system.runs)
-                for d in table.shown_datasets
-                for system in d.results.systems
-                if system.name == row.name and system.runs > 1
-            )
+            numbers: dict[str, None] = {}
+            for dataset in table.shown_datasets:
+                for system in dataset.results.systems:
+                    if system.name == row.name and system.runs > 1:
+                        numbers[str(system.runs)] = None
             has_intervals = intervals != "none" and any(cell.interval for _, cell in whole_cells)
             of_both = "; its intervals are of passages and runs" if has_intervals else ""
             yield (
@@ -223,16 +219,15 @@ def _units(table: PaperTable) -> str:
 
 
 def _left_out(table: PaperTable) -> str:
-    kinds = (
-        ("expectations", any(cell.is_expected for cell in table.cells)),
-        ("systems tuned on the same data", any(cell.is_tuned_here for cell in table.cells)),
-        ("given numbers", any(row.is_given for row in table.rows)),
-        (
-            "published results",
-            any(row.block is Block.PUBLISHED and not row.is_given for row in table.rows),
-        ),
-    )
-    names = [name for name, is_there in kinds if is_there]
+    names = []
+    if any(cell.is_expected for cell in table.cells):
+        names.append("expectations")
+    if any(cell.is_tuned_here for cell in table.cells):
+        names.append("systems tuned on the same data")
+    if any(row.is_given for row in table.rows):
+        names.append("given numbers")
+    if any(row.block is Block.PUBLISHED and not row.is_given for row in table.rows):
+        names.append("published results")
     return f" ({join_words(names)} are not compared)" if names else ""
 
 
@@ -243,9 +238,8 @@ def _test_notes(table: PaperTable) -> Iterator[str]:
     metric = f" in {join_words(labels)}" if metrics_differ else ""
     grouped = _units(table)
     if table.has_letters:
-        letters = ", ".join(
-            f"{name} ({baseline_letter(i)})" for i, name in enumerate(table.baselines)
-        )
+        lettered = [f"{name} ({baseline_letter(i)})" for i, name in enumerate(table.baselines)]
+        letters = ", ".join(lettered)
         yield (
             f"Superscripts: significantly better than {letters}{metric} (p < {ALPHA:g}; two-sided "
             f"paired permutation tests over {grouped}, Holm-adjusted over all pairs of a system "
@@ -327,21 +321,18 @@ def _blocks(table: PaperTable) -> Iterator[tuple[str | None, list[PaperRow]]]:
 def _systems_as_rows(
     table: PaperTable, intervals: IntervalStyle
 ) -> tuple[list[Column], list[RowGroup]]:
-    columns = [
-        Column(heading, "percent", table.decimals, group=column.dataset, intervals=intervals)
-        for column, heading in zip(table.columns, column_headings(table), strict=True)
-    ]
-    row_groups = [
-        RowGroup(
-            [
-                [_named(table, row), *(_cell(table, j, cell) for j, cell in enumerate(row.cells))]
-                for row in rows
-            ],
-            heading,
-        )
-        for heading, rows in _blocks(table)
-    ]
-    return [Column("System"), *columns], row_groups
+    columns = [Column("System")]
+    measured = Column("", "percent", table.decimals, intervals=intervals)
+    for column, heading in zip(table.columns, column_headings(table), strict=True):
+        columns.append(replace(measured, name=heading, group=column.dataset))
+    row_groups = []
+    for block_heading, rows in _blocks(table):
+        lines = []
+        for row in rows:
+            cells = [_cell(table, j, cell) for j, cell in enumerate(row.cells)]
+            lines.append([_named(table, row), *cells])
+        row_groups.append(RowGroup(lines, block_heading))
+    return columns, row_groups
 
 
 def _groups_as_rows(
@@ -411,23 +402,22 @@ def table_latex(
         shown_interval(cell, table.decimals) for cell in table.cells
     )
     plain_table = as_table(table, title, intervals, stacked=has_lines, signatures=signatures)
-    cited = {
-        row_name(row): rf"{latex_text(row.name)} \citep{{{row.cites}}}"
-        for row in table.rows
-        if row.cites
-    }
+    cited = {}
+    for row in table.rows:
+        if row.cites:
+            cited[row_name(row)] = rf"{latex_text(row.name)} \citep{{{row.cites}}}"
     # The caption has the notes.
     return render_latex(replace(plain_table, notes=()), label=label, place=width, names=cited)
 
 
 def _signatures(table: PaperTable) -> dict[str, str]:
     names = {row.name for row in table.rows}
-    return {
-        f"{system.name} on {dataset.label}": system.short_signature
-        for dataset in table.shown_datasets
-        for system in dataset.results.systems
-        if system.name in names
-    }
+    signatures = {}
+    for dataset in table.shown_datasets:
+        for system in dataset.results.systems:
+            if system.name in names:
+                signatures[f"{system.name} on {dataset.label}"] = system.short_signature
+    return signatures
 
 
 def _cell(table: PaperTable, j: int, cell: Measured) -> Cell:
@@ -437,9 +427,9 @@ def _cell(table: PaperTable, j: int, cell: Measured) -> Cell:
 
 def table_csv(table: PaperTable) -> str:
     """Return one record per cell, with numbers as fractions in full precision."""
-    records = [
-        (j, _record(table, row, j, cell)) for row in table.rows for j, cell in enumerate(row.cells)
-    ]
+    records = []
+    for row in table.rows:
+        records += [(j, _record(table, row, j, cell)) for j, cell in enumerate(row.cells)]
     if table.layout == "groups":
         records.sort(key=lambda record: record[0])
     return records_csv([record for _, record in records])
@@ -448,6 +438,10 @@ def table_csv(table: PaperTable) -> str:
 def _record(table: PaperTable, row: PaperRow, j: int, cell: Measured) -> dict[str, Any]:
     column = table.columns[j]
     low, high = cell.interval or (None, None)
+    better_than = {}
+    if table.has_letters:
+        better_than["better_than"] = ", ".join(table.baselines[i] for i in cell.test.beats)
+    is_tested = cell.test.p_value is not None
     return {
         "system": row.name,
         "block": str(row.block),
@@ -458,14 +452,10 @@ def _record(table: PaperTable, row: PaperRow, j: int, cell: Measured) -> dict[st
         "value": cell.value,
         "low": low,
         "high": high,
-        **(
-            {"better_than": ", ".join(table.baselines[i] for i in cell.test.beats)}
-            if table.has_letters
-            else {}
-        ),
-        "baseline": table.baselines[0] if cell.test.p_value is not None else None,
+        **better_than,
+        "baseline": table.baselines[0] if is_tested else None,
         "p": cell.test.p_value,
-        "significant": cell.test.is_significant if cell.test.p_value is not None else None,
+        "significant": cell.test.is_significant if is_tested else None,
         "best": cell.is_best,
         "expected": cell.is_expected,
         "deviation": cell.deviation,

@@ -78,7 +78,8 @@ def methods_text(
     keys = dict.fromkeys(key for cited in parts[1::2] for key in cited.split(","))
     escape = {"latex": latex_caption, "markdown": markdown_escape}.get(form, str)
     cite = _citep if form == "latex" else _authors_and_years
-    pieces = (cite(piece.split(",")) if i % 2 else escape(piece) for i, piece in enumerate(parts))
+    pieces = list(map(escape, parts))
+    pieces[1::2] = [cite(cited.split(",")) for cited in parts[1::2]]
     settings = settings_table(table)
     below = (
         render_latex(settings, label="tab:settings") if form == "latex" else render(settings, form)
@@ -147,11 +148,8 @@ def method_statements(
     if any(row.block is Block.PUBLISHED and row.cites for row in table.rows):
         statement = "published results are as printed and are not part of any comparison"
         labels_of_statement[statement] = all_labels
-    given_systems = [
-        row.name
-        for row in table.rows
-        if row.is_given and not any(cell.sample for cell in row.cells)
-    ]
+    given_rows = [row for row in table.rows if row.is_given]
+    given_systems = [row.name for row in given_rows if not any(cell.sample for cell in row.cells)]
     if given_systems:
         statement = f"the numbers of {join_words(given_systems)} are given and not measured here"
         labels_of_statement[statement] = all_labels
@@ -456,29 +454,23 @@ def settings_table(table: PaperTable) -> Table:
     rows: dict[tuple[str, ...], list[str]] = {}
     for dataset in table.shown_datasets:
         for system in _systems(table, dataset):
+            tuned_sources = sources
+            if system.tuned_here:
+                tuned_sources = {**sources, str(system.tuned_on): dataset.title}
             cells = (
                 "file" if system.solver == ScoreFile.name else system.kind,
                 _changed(system),
                 _learned(system.trained_on, sources),
-                _tuned(
-                    system,
-                    {**sources, str(system.tuned_on): dataset.title}
-                    if system.tuned_here
-                    else sources,
-                ),
+                _tuned(system, tuned_sources),
             )
             rows.setdefault((system.name, *cells), []).append(dataset.label)
     all_labels = [dataset.label for dataset in table.shown_datasets]
     order = {row.name: i for i, row in enumerate(table.rows)}
     columns = ("System", "Datasets", "Solver", "Settings", "Trained", "Tuned")
-    body = [
-        [
-            name,
-            "all" if labels == all_labels else join_words(labels),
-            *(cell or None for cell in cells),
-        ]
-        for (name, *cells), labels in sorted(rows.items(), key=lambda row: order[row[0][0]])
-    ]
+    body = []
+    for (name, *settings), labels in sorted(rows.items(), key=lambda row: order[row[0][0]]):
+        datasets = "all" if labels == all_labels else join_words(labels)
+        body.append([name, datasets, *(text or None for text in settings)])
     return Table("Settings of the systems", [Column(name) for name in columns], [RowGroup(body)])
 
 
@@ -486,7 +478,8 @@ def _changed(system: Row) -> str:
     """Return the parameters that the signature names, and a threshold that is fixed."""
     parts, threshold = Signature.parse(system.signature).parts, system.threshold
     changed = [f"{key}={value}" for key, value in parts.items() if key in system.params]
-    changed += [f"model {model}" for model in (system.answers.models if system.answers else ())]
+    if system.answers:
+        changed += [f"model {model}" for model in system.answers.models]
     fixed = threshold is not None and not isinstance(threshold, list) and system.tuned_on is None
     return ", ".join([*changed, *([f"score > {threshold:g}"] if fixed else [])])
 
@@ -495,11 +488,14 @@ def _tuned(system: Row, sources: Mapping[str, str]) -> str:
     """Return what was tuned, for which metric, and on what."""
     if system.tuned_on is None:
         return ""
-    params = system.tuned_params.items()
-    what = [f"{key}={list(value) if isinstance(value, tuple) else value}" for key, value in params]
-    what += ["threshold"] if system.threshold is not None else []
+    what = []
+    for key, value in system.tuned_params.items():
+        what.append(f"{key}={list(value) if isinstance(value, tuple) else value}")
+    if system.threshold is not None:
+        what.append("threshold")
     match = re.search(r"\|tuned_for:(\w+)", system.signature)
-    goal = f" for {METRICS[match[1]].label}" if match and match[1] in METRICS else ""
+    metric = METRICS.get(match[1]) if match else None
+    goal = f" for {metric.label}" if metric else ""
     here = ", the data that it reports†" if system.tuned_here else ""
     return f"{', '.join(what) or 'parameters'}{goal} {_learned(system.tuned_on, sources)}{here}"
 

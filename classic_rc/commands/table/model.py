@@ -101,10 +101,10 @@ class PaperTable:
                     why.setdefault(cell.reason or "not in the record", {})[column.dataset] = None
             for reason, labels in why.items():
                 names_by_reason.setdefault((tuple(labels), reason), []).append(row.name)
-        return [
-            f"no result of {', '.join(names)} on {', '.join(labels)}: {why}"
-            for (labels, why), names in names_by_reason.items()
-        ]
+        sentences = []
+        for (datasets, reason), names in names_by_reason.items():
+            sentences.append(f"no result of {', '.join(names)} on {', '.join(datasets)}: {reason}")
+        return sentences
 
     def select(self, rows: str | None = None, columns: str | None = None) -> PaperTable:
         """Return the table with only some rows and columns, in the order of their names; no mark
@@ -128,14 +128,12 @@ class PaperTable:
             column_indices = _choose("column", columns, [column.names for column in self.columns])
             labels = [self.columns[j].dataset for j in column_indices]
             column_indices.sort(key=lambda j: labels.index(self.columns[j].dataset))
-            table = replace(
-                table,
-                columns=tuple(self.columns[j] for j in column_indices),
-                rows=tuple(
-                    replace(row, cells=tuple(row.cells[j] for j in column_indices))
-                    for row in self.rows
-                ),
-            )
+            shown_columns = tuple(self.columns[j] for j in column_indices)
+            shown_rows = []
+            for row in self.rows:
+                cells = tuple(row.cells[j] for j in column_indices)
+                shown_rows.append(replace(row, cells=cells))
+            table = replace(table, columns=shown_columns, rows=tuple(shown_rows))
         if rows is None:
             filled = (
                 row for row in table.rows if any(cell.value is not None for cell in row.cells)
@@ -145,12 +143,12 @@ class PaperTable:
             row_indices = _choose("row", rows, [row.names for row in self.rows])
             row_indices.sort(key=lambda i: list(Block).index(self.rows[i].block))
             table = replace(table, rows=tuple(table.rows[i] for i in row_indices))
-        hidden = [
-            f"{column.dataset} {column.group_label or column.metric_label}"
-            for j, column in enumerate(table.columns)
-            if any(row.cells[self.columns.index(column)].is_best for row in self.rows)
-            and not any(row.cells[j].is_best for row in table.rows)
-        ]
+        hidden = []
+        for j, column in enumerate(table.columns):
+            place = self.columns.index(column)
+            has_best = any(row.cells[place].is_best for row in self.rows)
+            if has_best and not any(row.cells[j].is_best for row in table.rows):
+                hidden.append(f"{column.dataset} {column.group_label or column.metric_label}")
         notes = (
             [f"no number is bold in {', '.join(hidden)}: the best system is not in the table"]
             if hidden
@@ -173,8 +171,8 @@ def _choose(kind: str, text: str, names: Sequence[AbstractSet[str]]) -> list[int
                 break
         else:
             raise unknown_name(kind, pieces[0].strip(), known_names)
-        indices += [
-            i for i, item_names in enumerate(names) if name in item_names and i not in indices
-        ]
+        for i, item_names in enumerate(names):
+            if name in item_names and i not in indices:
+                indices.append(i)
         pieces = pieces[length:]
     return indices

@@ -204,9 +204,8 @@ def _find_baselines(
         if dataset.results.tests is not None:
             recorded.setdefault(dataset.results.tests.baselines, dataset.label)
     if len(recorded) > 1:
-        baselines_by_dataset = "; ".join(
-            f"{', '.join(names)} on {label}" for names, label in recorded.items()
-        )
+        baselines = [f"{', '.join(names)} on {label}" for names, label in recorded.items()]
+        baselines_by_dataset = "; ".join(baselines)
         raise UsageError(
             f"the records have different baselines ({baselines_by_dataset}): choose one with "
             f"--baseline {next(iter(recorded))[0]}",
@@ -288,11 +287,10 @@ def _published_rows(
     notes: list[str] = []
     for dataset in datasets:
         results, label = dataset.results, dataset.label
-        places = {
-            results.column_key(column.metric.name, column.group): column
-            for column in columns
-            if column.dataset == label
-        }
+        places = {}
+        for column in columns:
+            if column.dataset == label:
+                places[results.column_key(column.metric.name, column.group)] = column
         if dataset.figures is None and published:
             notes.append(f"{label}: its record has no published figures: run it again with --save")
         for key, figure in results.place_figures(dataset.figures or ()):
@@ -307,17 +305,19 @@ def _published_rows(
                     f"{label}: the table has {recorded.printed} for {figure.system}, and not "
                     f"{number.printed} ({figure.source})"
                 )
-    return [
-        PaperRow(
-            new.get(system, system),
+    paper_rows = []
+    for (system, source, cites), cells_by_column in rows.items():
+        name = new.get(system, system)
+        paper_row = PaperRow(
+            name,
             Block.PUBLISHED,
-            tuple(cells.get(column, Measured()) for column in columns),
+            tuple(cells_by_column.get(column, Measured()) for column in columns),
             cites,
-            frozenset({system, new.get(system, system)}),
+            frozenset({system, name}),
             is_given=source == GIVEN,
         )
-        for (system, source, cites), cells in rows.items()
-    ], notes
+        paper_rows.append(paper_row)
+    return paper_rows, notes
 
 
 # --------------------------------------------------------------------------------------------------
@@ -348,22 +348,17 @@ def add_above(table: PaperTable, base: str) -> PaperTable:
         )
         names = frozenset({*column.names, f"above {base}"})
         label = f"above {base}"
-        distances = [
-            Measured(
-                None if cell.value is None else above(cell.value, share)[0],
-                is_best=cell.is_best,
-                reason=cell.reason,
-            )
-            for cell in cells
-        ]
+        distances = []
+        for cell in cells:
+            distance = None if cell.value is None else above(cell.value, share)[0]
+            distances.append(Measured(distance, is_best=cell.is_best, reason=cell.reason))
         column = replace(column, group_label=label, is_tested=False, names=names, above=base)
         parts.append((column, distances))
-    rows = tuple(
-        replace(row, cells=tuple(cells[i] for _, cells in parts))
-        for i, row in enumerate(table.rows)
-    )
+    rows = []
+    for i, row in enumerate(table.rows):
+        rows.append(replace(row, cells=tuple(cells[i] for _, cells in parts)))
     columns = tuple(column for column, _ in parts)
-    return replace(table, columns=columns, rows=rows, notes=(*table.notes, *notes))
+    return replace(table, columns=columns, rows=tuple(rows), notes=(*table.notes, *notes))
 
 
 def _find_base(dataset: PaperDataset, base: str) -> tuple[float, str]:
@@ -374,11 +369,11 @@ def _find_base(dataset: PaperDataset, base: str) -> tuple[float, str]:
     ]
     # A floor needs another system than random choice.
     is_floor = base == "floor" and any(system.solver != CHANCE for system in untrained)
-    recorded = [
-        (metric.aggregate(system.statistics[metric.name]), system.name)
-        for system in untrained
-        if is_floor or (base == "chance" and system.solver == CHANCE)
-    ]
+    recorded = []
+    for system in untrained:
+        if is_floor or (base == "chance" and system.solver == CHANCE):
+            value = metric.aggregate(system.statistics[metric.name])
+            recorded.append((value, system.name))
     if recorded:
         share, name = max(recorded)
         return share, f"{name} of the record"

@@ -193,9 +193,8 @@ class _Release:
         for i, question in enumerate(run.dataset):
             record = {"id": question.id}
             for key, groups in apart.items():
-                record[key] = (
-                    "; ".join(value for value, members in groups.items() if i in members) or "-"
-                )
+                labels = [value for value, members in groups.items() if i in members]
+                record[key] = "; ".join(labels) or "-"
             records.append(record)
         path = f"labels/{_slug(name)}.csv"
         write_file(_made(self._folder / path), records_csv(records))
@@ -214,7 +213,8 @@ class _Release:
                     json.dumps({"id": id_, "answer": _answer(answer)}, ensure_ascii=False) + "\n"
                 )
             end = f"-{k + 1}" if n_runs > 1 else ""
-            path = self._folder / "predictions" / _slug(name) / f"{_slug(row['name'])}{end}.jsonl"
+            folder = self._folder / "predictions" / _slug(name)
+            path = folder / f"{_slug(row['name'])}{end}.jsonl"
             write_file(_made(path), "".join(lines))
 
 
@@ -229,8 +229,10 @@ def _published(dataset: Dataset) -> NamedDataset | None:
 
 def _sums(folder: Path) -> str:
     """Return the sha256 of all files in a folder, as ``sha256sum`` does."""
-    paths = sorted(path for path in folder.rglob("*") if path.is_file() and path.name != SUMS)
-    sums = (f"{sha256_of(path)}  {path.relative_to(folder).as_posix()}\n" for path in paths)
+    sums = []
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and path.name != SUMS:
+            sums.append(f"{sha256_of(path)}  {path.relative_to(folder).as_posix()}\n")
     return "".join(sums)
 
 
