@@ -293,13 +293,17 @@ class _Measurements:
         if baseline is not None:
             second = names.index(baseline)
             indices = [(i, second) for i in range(len(names)) if i != second]
-        tests = {(i, j): self._test(i, j) for i, j in indices if self.learned.isdisjoint((i, j))}
+        tests = {}
+        for i, j in indices:
+            if self.learned.isdisjoint((i, j)):
+                tests[i, j] = self._test(i, j)
         adjusted = holm([test.p for test in tests.values()]).tolist()
         adjusted_of = dict(zip(tests, adjusted, strict=True))
         differences = []
         for i, j in indices:
             first, second = names[i], names[j]
-            difference, interval = self.values[i] - self.values[j], self._interval(i, j)
+            difference = self.values[i] - self.values[j]
+            interval = self._interval(i, j)
             p, exact = tests.get((i, j), (None, None))
             p_holm = adjusted_of.get((i, j))
             outcomes = self._outcomes(i, j)
@@ -317,7 +321,8 @@ class _Measurements:
 
     def _outcomes(self, i: int, j: int) -> tuple[int, int, int]:
         """Count the single questions where the first system wins, ties and loses."""
-        first, second = (self.metric.of_questions(self.rows[k]) for k in (i, j))
+        first = self.metric.of_questions(self.rows[i])
+        second = self.metric.of_questions(self.rows[j])
         more = first - second
         wins = int((more > _ROUNDING).sum())
         losses = int((more < -_ROUNDING).sum())

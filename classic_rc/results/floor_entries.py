@@ -179,10 +179,10 @@ def _uncertainty(
     at_floor = np.max(best, axis=0)
     bases = {"above_chance": draws[CHANCE], "above_floor": at_floor}
     bases = {key: base for key, base in bases.items() if base.max() < 1}
-    above: dict[str, dict[str, list[float]]] = {name: {} for name in draws}
+    above = {}
     for name, drawn in draws.items():
-        for key, base in bases.items():
-            above[name][key] = _percentiles((drawn - base) / (1 - base))
+        distances = {key: (drawn - base) / (1 - base) for key, base in bases.items()}
+        above[name] = {key: _percentiles(distance) for key, distance in distances.items()}
     return above, _percentiles(at_floor)
 
 

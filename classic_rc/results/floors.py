@@ -364,11 +364,10 @@ class Floor:
                 columns.append(Column(f"{value} ({group.questions})", "percent", key=value))
         columns += [Column("ties", "percent", 1, "tie_rate"), Column("notes", "note")]
         columns += [Column(key, hidden=True) for key in _HIDDEN]
-        blocks = {
-            UNTRAINED: [self._cells(row) for row in dataset.rows if not row.learns],
-            TRAINED: [self._cells(row) for row in dataset.rows if row.learns],
-            PUBLISHED: list(map(self._published_cells, dataset.published)),
-        }
+        untrained = [self._cells(row) for row in dataset.rows if not row.learns]
+        trained = [self._cells(row) for row in dataset.rows if row.learns]
+        published = [self._published_cells(figure) for figure in dataset.published]
+        blocks = {UNTRAINED: untrained, TRAINED: trained, PUBLISHED: published}
         groups = [RowGroup(fill_rows(columns, rows), name) for name, rows in blocks.items() if rows]
         signatures = {row.system: row.signature for row in dataset.rows}
         facts = {"dataset": dataset.name, "split": dataset.split, "questions": dataset.questions}
@@ -431,13 +430,9 @@ class Floor:
 
     def _published_cells(self, figure: PublishedRow) -> dict[str, Any]:
         status = None if figure.status == "verified" else figure.status
-        notes = filter(None, [status, figure.note, figure.source])
-        return {
-            "system": figure.system,
-            self.dataset.metric: figure.share,
-            **self._above(float(figure.share)),
-            "notes": "; ".join(notes),
-        }
+        notes = "; ".join(filter(None, [status, figure.note, figure.source]))
+        cells = {"system": figure.system, self.dataset.metric: figure.share}
+        return {**cells, **self._above(float(figure.share)), "notes": notes}
 
     def _above(self, value: float) -> dict[str, Any]:
         dataset = self.dataset

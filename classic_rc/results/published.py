@@ -84,12 +84,11 @@ def recorded_figures(dataset: Dataset) -> list[dict[str, Any]]:
     records = []
     for row in published_rows(dataset)[1]:
         group = _group(dataset, row)
-        additions = {
-            "printed": None if row.value is None else str(row.value),
-            "group": group and list(group),
-            "block": str(Block.PUBLISHED),
-        }
-        records.append({**row.to_dict(), **additions})
+        record = row.to_dict()
+        record["printed"] = None if row.value is None else str(row.value)
+        record["group"] = group and list(group)
+        record["block"] = str(Block.PUBLISHED)
+        records.append(record)
     return records
 
 

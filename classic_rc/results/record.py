@@ -133,10 +133,11 @@ def rows_to_plain(evaluation: Evaluation) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = evaluation.to_dict()["rows"]
     for plain, row in zip(rows, evaluation.rows, strict=True):
         outcomes, evidence = row.outcomes, row.outcomes.evidence
+        positions = None if evidence is None else np.flatnonzero(evidence).tolist()
         plain["selections"] = {
             "selected": outcomes.n_selected.tolist(),
             "candidates": outcomes.n_candidates.tolist(),
-            "evidence": None if evidence is None else np.flatnonzero(evidence).tolist(),
+            "evidence": positions,
         }
         if row.copied is not None:
             plain["copied_questions"] = np.flatnonzero(row.copied).tolist()
@@ -255,7 +256,7 @@ def recorded_path(path: str, folder: Path | None = None) -> str:
     if folder is None or os.path.isabs(path) or is_hub_name(path):
         return path
     try:
-        # Links in the folder's path are followed: ".." leads to the parent of what a link is to.
+        # ".." after a linked folder leads out of the folder that the link is to.
         relative = os.path.relpath(os.path.abspath(path), os.path.realpath(folder))
         return Path(relative).as_posix()
     except ValueError:  # a relative path cannot lead to another drive
