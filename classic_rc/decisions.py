@@ -100,29 +100,28 @@ class Argmax(Decision):
                 expected="TunedThreshold or Threshold",
             )
         flat = np.flatnonzero(scores.are_best(self.tie_tolerance))
-        question = np.searchsorted(scores.offsets, flat, side="right") - 1
-        index = flat - scores.offsets[question]
+        question_of = np.searchsorted(scores.offsets, flat, side="right") - 1
+        index = flat - scores.offsets[question_of]
         sizes = np.diff(scores.offsets)
-        n_tied = np.bincount(question, minlength=len(scores))
+        n_tied = np.bincount(question_of, minlength=len(scores))
         if len(questions) and questions[0].task is Task.SINGLE_CHOICE:
-            remaining = self._break_ties(questions, n_tied)
-            n_kept = np.bincount(question[remaining], minlength=len(scores))
-            return ChosenOptions(questions, index[remaining], offsets_of(n_kept), n_tied, sizes)
-        bounds = itertools.pairwise(offsets_of(n_tied).tolist())
-        tied = [
-            _distinct_answers(q, index[start:stop].tolist())
-            for q, (start, stop) in zip(questions, bounds, strict=True)
-        ]
-        remains = iter(self._break_ties(questions, np.array(list(map(len, tied)), dtype=np.int64)))
-        return [
-            Prediction(
-                q.id,
-                tuple(answer for answer in answers if next(remains)),
-                n_tied=len(answers),
-                n_candidates=size,
+            is_remaining = self._break_ties(questions, n_tied)
+            n_remaining = np.bincount(question_of[is_remaining], minlength=len(scores))
+            return ChosenOptions(
+                questions, index[is_remaining], offsets_of(n_remaining), n_tied, sizes
             )
-            for q, answers, size in zip(questions, tied, sizes.tolist(), strict=True)
-        ]
+        bounds = itertools.pairwise(offsets_of(n_tied).tolist())
+        tied = []
+        for question, (start, stop) in zip(questions, bounds, strict=True):
+            tied.append(_distinct_answers(question, index[start:stop].tolist()))
+        n_answers = np.array([len(answers) for answers in tied], dtype=np.int64)
+        remains = iter(self._break_ties(questions, n_answers))
+        predictions = []
+        for question, answers, size in zip(questions, tied, sizes.tolist(), strict=True):
+            remaining = tuple(answer for answer in answers if next(remains))
+            prediction = Prediction(question.id, remaining, n_tied=len(answers), n_candidates=size)
+            predictions.append(prediction)
+        return predictions
 
     def _break_ties(
         self, questions: Sequence[Question], n_tied: NDArray[np.int64]
@@ -328,11 +327,14 @@ class ExpectedF1(Decision):
                 measured.append(texts.measure(question)[:, choices.ravel()])
         if measured:
             f1, exact_match = np.stack(measured, axis=1)  # (n_questions, n_values)
-            mean, top = f1.mean(axis=0).round(9), f1.mean(axis=0).round(9).argmax()
-            error = (f1 - f1[:, [top]]).std(axis=0) / np.sqrt(len(f1))
-            exact_mean = np.where(mean >= mean[top] - error, exact_match.mean(axis=0).round(9), -1)
+            mean = f1.mean(axis=0).round(9)
+            top = mean.argmax()
+            deviation = (f1 - f1[:, [top]]).std(axis=0)
+            is_near = mean >= mean[top] - deviation / np.sqrt(len(f1))
+            exact_mean = np.where(is_near, exact_match.mean(axis=0).round(9), -1)
             best = int(np.lexsort((mean, exact_mean))[-1])
-            self.scale_, self.exact_ = scales[best // len(weights)], weights[best % len(weights)]
+            i, j = divmod(best, len(weights))
+            self.scale_, self.exact_ = scales[i], weights[j]
         return self
 
     def decide(self, scores: Scores, questions: Sequence[Question]) -> list[Prediction]:
@@ -354,7 +356,10 @@ class ExpectedF1(Decision):
         predictions = []
         for question, row in zip(questions, scores, strict=True):
             texts = BestTexts.of(question, row)
-            answers = () if texts is None else ((texts.texts[texts.choose(*constants)[0, 0]],),)
+            answers: tuple[Answer, ...] = ()
+            if texts is not None:
+                best = texts.choose(*constants)[0, 0]
+                answers = ((texts.texts[best],),)
             predictions.append(Prediction(question.id, answers, n_candidates=len(row)))
         return predictions
 
@@ -369,37 +374,29 @@ class GivenAnswers(Decision):
 
     def decide(self, scores: Scores, questions: Sequence[Question]) -> list[Prediction]:
         """Return the given answers."""
-        answered = np.concatenate(([0], np.cumsum(scores.evidence)))[scores.offsets]
-        return [
-            self._prediction(question, row)
-            if has_answer
-            else Prediction(question.id, (), n_candidates=len(row))
-            for question, row, has_answer in zip(
-                questions, scores, np.diff(answered) > 0, strict=True
-            )
-        ]
+        n_flags = np.concatenate(([0], np.cumsum(scores.evidence)))  # before each candidate
+        has_answers = np.diff(n_flags[scores.offsets]) > 0
+        predictions = []
+        for question, row, has_answer in zip(questions, scores, has_answers, strict=True):
+            if has_answer:
+                predictions.append(self._prediction(question, row))
+            else:
+                predictions.append(Prediction(question.id, (), n_candidates=len(row)))
+        return predictions
 
     def _prediction(self, question: Question, row: NDArray[np.float64]) -> Prediction:
         if question.task is Task.MULTIPLE_ANSWER:
-            return Prediction(
-                question.id, (frozenset(np.flatnonzero(row > 0.5).tolist()),), n_candidates=len(row)
-            )
-        answered = np.flatnonzero(row).tolist()
-        shares: dict[
-            Answer, float
-        ] = {}  # mentions with one text have the same share, which counts once
-        for i in answered:
-            answer = (
-                frozenset((i,)) if question.task.has_choices else (question.candidates[i].text,)
-            )
+            selected = frozenset(np.flatnonzero(row > 0.5).tolist())
+            return Prediction(question.id, (selected,), n_candidates=len(row))
+        # Mentions with one text have the same share, which counts once.
+        shares: dict[Answer, float] = {}
+        for i in np.flatnonzero(row).tolist():
+            (answer,) = _distinct_answers(question, [i])
             shares.setdefault(answer, float(row[i]))
         weights = tuple(shares.values())
-        return Prediction(
-            question.id,
-            tuple(shares),
-            weights if weights != (1.0,) else None,
-            n_candidates=len(row),
-        )
+        if weights == (1.0,):
+            return Prediction(question.id, tuple(shares), n_candidates=len(row))
+        return Prediction(question.id, tuple(shares), weights, n_candidates=len(row))
 
 
 class Abstain(Decision):
@@ -488,8 +485,9 @@ def changed_decision(
     params = decision.get_params(deep=False)
     reference = (base if type(base) is type(decision) else type(decision)()).get_params(deep=False)
     changed = {name: value for name, value in params.items() if value != reference[name]}
-    defaults = (Argmax, TunedThreshold) if usual is None else (usual,)
-    is_usual = type(decision) is type(base) or (base is None and type(decision) in defaults)
+    is_usual = type(decision) is type(base)
+    if base is None:
+        is_usual = type(decision) in ((Argmax, TunedThreshold) if usual is None else (usual,))
     return changed if changed or is_usual else {"decision": names[type(decision)]}
 
 
@@ -533,8 +531,10 @@ def cross_fit(
     predictions: dict[int, Prediction] = {}
     rules: list[Decision] = []
     for others, held_out in folds:
-        rule = clone(decision).fit(scores.take(others), [questions[i] for i in others.tolist()])
-        answers = rule.decide(scores.take(held_out), [questions[i] for i in held_out.tolist()])
+        questions_to_fit = [questions[i] for i in others.tolist()]
+        rule = clone(decision).fit(scores.take(others), questions_to_fit)
+        questions_of_fold = [questions[i] for i in held_out.tolist()]
+        answers = rule.decide(scores.take(held_out), questions_of_fold)
         predictions.update(zip(held_out.tolist(), answers, strict=True))
         rules.append(rule)
     return [predictions[i] for i in range(len(questions))], rules
@@ -632,16 +632,19 @@ def sweep_thresholds(
     order = np.lexsort((-scores.values, question))
     selected = np.arange(len(order)) - scores.offsets[question] + 1.0
     tp = np.cumsum(gold[order]) - (np.cumsum(right) - right)[question]
-    start = metric.of_counts(
-        OptionCounts(np.zeros_like(right), np.zeros_like(right), right, options)
-    )
+    nothing = np.zeros_like(right)
+    start = metric.of_counts(OptionCounts(nothing, nothing, right, options))
     after = metric.of_counts(OptionCounts(tp, selected - tp, right[question], options[question]))
-    before = np.where(selected[:, None] == 1, start[question], np.roll(after, 1, axis=0))
+    is_first = selected[:, None] == 1
+    before = np.where(is_first, start[question], np.roll(after, 1, axis=0))
+    changes = after - before
+    del after, before, is_first
 
     # Over all questions, the same steps in the order of falling scores. The sort is stable, so tied
     # candidates of a question keep their order, and each step still starts from the one before it.
     falling = np.argsort(-scores.values[order], kind="stable")
-    totals = np.cumsum(np.concatenate((start.sum(axis=0)[None], (after - before)[falling])), axis=0)
+    totals = np.concatenate((start.sum(axis=0)[None], changes[falling]))
+    totals = np.cumsum(totals, axis=0)
     n_above = np.searchsorted(-scores.values[order][falling], -thresholds, side="left")
     return totals[n_above] / max(len(scores), 1)
 
@@ -659,11 +662,11 @@ def _select_above(
         task = questions[0].task
         message = f"a threshold needs multiple-answer questions, got {task} questions"
         raise UsageError(message, field="questions", found=task.value, expected="multiple-answer")
-    selected = [np.flatnonzero(row > threshold).tolist() for row in scores]
-    return [
-        Prediction(q.id, (frozenset(options),), n_candidates=len(row))
-        for q, options, row in zip(questions, selected, scores, strict=True)
-    ]
+    predictions = []
+    for question, row in zip(questions, scores, strict=True):
+        selected = frozenset(np.flatnonzero(row > threshold).tolist())
+        predictions.append(Prediction(question.id, (selected,), n_candidates=len(row)))
+    return predictions
 
 
 def _gold_flags(scores: Scores, questions: Sequence[Question]) -> NDArray[np.float64]:

@@ -192,7 +192,8 @@ class Accuracy(Metric):
         if isinstance(predictions, ChosenOptions):
             return _credits(questions, predictions).reshape(-1, 1)
         pairs = zip(questions, predictions, strict=True)
-        return np.array([_credit(gold_of(q), p) for q, p in pairs], dtype=np.float64).reshape(-1, 1)
+        credits = [_credit(gold_of(question), prediction) for question, prediction in pairs]
+        return np.array(credits, dtype=np.float64).reshape(-1, 1)
 
 
 def _credit(gold: frozenset[int], prediction: Prediction) -> float:
@@ -214,9 +215,8 @@ def _credits(questions: Sequence[Question], choices: ChosenOptions) -> NDArray[n
     is_right[np.repeat(firsts[:-1], sizes) + right] = True
     n_selected = np.diff(choices.offsets)
     question = np.repeat(np.arange(len(golds)), n_selected)
-    n_right = np.bincount(
-        question[is_right[firsts[question] + choices.options]], minlength=len(golds)
-    )
+    is_hit = is_right[firsts[question] + choices.options]
+    n_right = np.bincount(question[is_hit], minlength=len(golds))
     return n_right / np.maximum(n_selected, 1)
 
 
@@ -361,11 +361,12 @@ def measured_metrics(dataset: Dataset, named: Iterable[str] = ()) -> tuple[Metri
     scorer_sets = {question.scorers for question in dataset}
     if len(scorer_sets) > 1:
         names = sorted("+".join(scorers) or DEFAULT_SCORER for scorers in scorer_sets)
+        listed = ", ".join(names)
         raise UsageError(
-            f"the questions of {dataset.name} have different scorers, {', '.join(names)}: name one "
-            f"for all of them, DATA,scorer={names[0]}",
+            f"the questions of {dataset.name} have different scorers, {listed}: name one for all "
+            f"of them, DATA,scorer={names[0]}",
             field="scorer",
-            found=", ".join(names),
+            found=listed,
             expected="one scorer",
         )
     standard = metrics_for(dataset, unanswerable=has_unanswerable(dataset))
@@ -424,13 +425,9 @@ def metric_of_task(subject: Task | HasTask, name: str | None = None) -> Metric:
         return METRICS[name]
     task_metrics = [metric.name for metric in METRICS.values() if task in metric.tasks]
     if name in METRICS:
-        raise UsageError(
-            f"metric {name!r} does not apply to {task} questions: choose from "
-            f"{', '.join(task_metrics)}",
-            field="metric",
-            found=name,
-            expected=", ".join(task_metrics),
-        )
+        listed = ", ".join(task_metrics)
+        message = f"metric {name!r} does not apply to {task} questions: choose from {listed}"
+        raise UsageError(message, field="metric", found=name, expected=listed)
     raise unknown_name("metric", name, task_metrics)
 
 
