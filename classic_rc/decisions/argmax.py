@@ -19,6 +19,7 @@ from classic_rc.protocol import TiePolicy
 from classic_rc.questions import Question, Task
 
 TIE_POLICIES: tuple[TiePolicy, ...] = get_args(TiePolicy)
+"""The policies for candidates that share the best score; :class:`Argmax` describes them."""
 
 TIE_TOLERANCE = ABSOLUTE_TIE_TOLERANCE
 """The default of :class:`Argmax`: candidates this close to the best score tie with it. Scores

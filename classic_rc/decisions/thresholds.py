@@ -19,6 +19,7 @@ from classic_rc.protocol import Cuts
 from classic_rc.questions import Question, Task
 
 CUTS: tuple[Cuts, ...] = get_args(Cuts)
+"""Which thresholds a tuned one is chosen from; :func:`cut_points` describes them."""
 
 
 class Threshold(Decision):

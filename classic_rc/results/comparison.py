@@ -291,8 +291,8 @@ class _Measurements:
         """
         indices = list(itertools.combinations(range(len(names)), 2))
         if baseline is not None:
-            second = names.index(baseline)
-            indices = [(i, second) for i in range(len(names)) if i != second]
+            base = names.index(baseline)
+            indices = [(i, base) for i in range(len(names)) if i != base]
         tests = {}
         for i, j in indices:
             if self.learned.isdisjoint((i, j)):
