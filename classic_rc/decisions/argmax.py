@@ -106,7 +106,7 @@ class Argmax(Decision):
             keys = text_keys(questions[i].id for i in with_ties.tolist())
             draws = uniform_draws(keys, n_tied[with_ties], self.seed)
             rows = np.repeat(np.arange(len(with_ties)), n_tied[with_ties])
-            order = np.lexsort((-draws, rows))
+            order = np.lexsort((-draws, rows))  # the largest draw of a question wins
             drawn = order[offsets_of(n_tied[with_ties])[:-1]]
             places = np.flatnonzero(np.repeat(n_tied > 1, n_tied))
             remaining[places[drawn]] = True

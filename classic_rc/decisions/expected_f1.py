@@ -74,12 +74,13 @@ class ExpectedF1(Decision):
                 measured.append(texts.measure(question)[:, choices.ravel()])
         if measured:
             f1, exact_match = np.stack(measured, axis=1)  # (n_questions, n_values)
+            # Rounded, because the last bits of means must not choose among equal values.
             mean = f1.mean(axis=0).round(9)
             top = mean.argmax()
             deviation = (f1 - f1[:, [top]]).std(axis=0)
             is_near = mean >= mean[top] - deviation / np.sqrt(len(f1))
             exact_mean = np.where(is_near, exact_match.mean(axis=0).round(9), -1)
-            best = int(np.lexsort((mean, exact_mean))[-1])
+            best = int(np.lexsort((mean, exact_mean))[-1])  # of equal ones, the largest constants
             i, j = divmod(best, len(weights))
             self.scale_, self.exact_ = scales[i], weights[j]
         return self
@@ -132,7 +133,7 @@ class BestTexts(NamedTuple):
         text_of = [numbers.setdefault(candidates[i].text, len(numbers)) for i in best.tolist()]
         texts, scores = list(numbers), row[best]
         f1, exact_match = (metric.compare(texts) for metric in _text_metrics(question))
-        differences = np.zeros(len(best))
+        differences = np.zeros(len(best))  # of equal scores too: inf - inf is NaN
         np.subtract(scores, scores[0], out=differences, where=scores != scores[0])
         differences.clip(-1e300, out=differences)  # a product with 0 is a number
         return cls(texts, differences, np.array(text_of), f1, exact_match)

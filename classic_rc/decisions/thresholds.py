@@ -138,11 +138,11 @@ def cut_points(scores: Scores, cuts: Cuts = "exact") -> NDArray[np.float64]:
     if not len(falling):
         return np.zeros(1)
     upper, lower = falling[:-1], falling[1:]
-    halfway = lower / 2 + upper / 2
+    halfway = lower / 2 + upper / 2  # the sum of two scores might overflow
     # Neighbouring floats may have no midpoint; the lower one itself then separates the two.
     halfway = np.where((lower <= halfway) & (halfway < upper), halfway, lower)
     lowest = float(falling[-1])
-    below = min(lowest - 1, math.nextafter(lowest, -math.inf))
+    below = min(lowest - 1, math.nextafter(lowest, -math.inf))  # -1e17 - 1 is -1e17
     return np.concatenate((falling[:1], halfway, [below]))
 
 

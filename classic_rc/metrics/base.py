@@ -197,6 +197,7 @@ class Accuracy(Metric):
 
 
 def _credit(gold: frozenset[int], prediction: Prediction) -> float:
+    # An empty answer is a subset of any gold, but not right.
     right = [bool(answer) and gold.issuperset(answer) for answer in prediction.answers]
     if prediction.weights is None:
         return sum(right) / max(len(right), 1)

@@ -454,6 +454,7 @@ def with_statistics(
         results = evaluation.results
         metrics = dict.fromkeys(name for row in evaluation.rows for name in row.statistics)
         measured = [(name, group) for name in metrics for group in (None, *results.shown_groups)]
+        # The results keep what is measured, so tables and records need not wait.
         for metric, group in tracked(measured, len(measured)):
             results.measure(METRICS[metric], group)
     return evaluation

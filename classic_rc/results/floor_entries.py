@@ -155,7 +155,7 @@ def _rounded(value: float | None) -> float | None:
 def same_numbers(old: Any, new: Any) -> bool:
     """Return whether two values are the same; two shares if they agree in all digits of a file."""
     if isinstance(old, float) and isinstance(new, float | int):
-        return abs(old - new) < 0.6 * 10**-_DIGITS
+        return abs(old - new) < 0.6 * 10**-_DIGITS  # different ones are a unit or more apart
     return bool(old == new)
 
 
@@ -178,6 +178,7 @@ def _uncertainty(
     best = [draws[name] for name in ([floor_system] if floor_system in untrained else untrained)]
     at_floor = np.max(best, axis=0)
     bases = {"above_chance": draws[CHANCE], "above_floor": at_floor}
+    # From a base of 1 there is no way up: its distances are undefined.
     bases = {key: base for key, base in bases.items() if base.max() < 1}
     above = {}
     for name, drawn in draws.items():

@@ -212,6 +212,7 @@ def load_floors() -> Mapping[str, FloorDataset]:
     DataError.
     """
     paths = [path for path in (SHIPPED, user_file()) if path.exists()]
+    # A file is read again after it changed.
     return _load(*((path, path.stat().st_mtime_ns) for path in paths))
 
 

@@ -426,7 +426,7 @@ def _check_row(row: Node, consequences: Iterable[tuple[Node, str, Any]]) -> None
     """
     for node, name, expected in consequences:
         recorded = node.get(name)
-        is_same = str(recorded) == str(expected)
+        is_same = str(recorded) == str(expected)  # a signature has numbers as texts
         if is_number(expected) and is_number(recorded):
             is_same = math.isclose(recorded, expected, rel_tol=_EQUAL, abs_tol=_EQUAL)
         if not is_same:

@@ -26,7 +26,7 @@ MIN_RELIABLE_GROUPS = 30
 resamples are too narrow. Intervals of means hold: ``benchmarks/interval_coverage.py``.
 """
 
-_DRAWS_PER_BATCH = 2**20
+_DRAWS_PER_BATCH = 2**20  # 8 MB an array
 
 
 class Interval(NamedTuple):
@@ -163,7 +163,7 @@ def resample_means(
     sums = np.zeros((n_groups, statistics.shape[1]))
     np.add.at(sums, groups, integers)
     table = np.column_stack([sums, sizes])
-    bits = np.random.PCG64(seed % 2**64)
+    bits = np.random.PCG64(seed % 2**64)  # it refuses a negative seed
     totals = np.empty((n, table.shape[1]))
     # A 64-bit word holds two draws. An even number of rows loses no half word between parts, so the
     # part size does not change the draws.
@@ -359,6 +359,7 @@ def permutation_test(
     # ways suffice.
     exact = 2 ** max(len(gained) - 1, 0) <= n
     swaps = _all_swaps(len(gained)) if exact else _random_swaps(len(gained), n, seed)
+    # A swap that gives the same difference counts, though its last bits may be others.
     threshold = difference(first_total) - _ROUNDING
     reached, counted = 0, 0
     for swapped in swaps:
@@ -429,6 +430,7 @@ def mcnemar_test(
         )
     wins = int(np.count_nonzero(first > second))
     losses = int(np.count_nonzero(first < second))
+    # SciPy refuses a test of no trials.
     p = float(binomtest(wins, wins + losses).pvalue) if wins + losses else 1.0
     return PairedTest(p, exact=True)
 

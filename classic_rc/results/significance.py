@@ -100,7 +100,7 @@ def family_tests(
     for i, base in family_pairs(names, baselines):
         if left_out.isdisjoint((names[i], names[base])):
             pairs.append((i, base))
-    passages = renumber(groups)
+    passages = renumber(groups)  # a subset of the questions lacks some passages
     tested = []
     for i, base in tracked(pairs, len(pairs)):
         test = permutation_test(metric, rows[i], rows[base], passages, n=n, seed=seed)
