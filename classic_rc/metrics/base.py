@@ -215,9 +215,9 @@ def _credits(questions: Sequence[Question], choices: ChosenOptions) -> NDArray[n
     right = np.fromiter(itertools.chain.from_iterable(golds), np.int64, sizes.sum())
     is_right[np.repeat(firsts[:-1], sizes) + right] = True
     n_selected = np.diff(choices.offsets)
-    question = np.repeat(np.arange(len(golds)), n_selected)
-    is_hit = is_right[firsts[question] + choices.options]
-    n_right = np.bincount(question[is_hit], minlength=len(golds))
+    question = np.repeat(np.arange(len(golds)), n_selected)  # of each selected option
+    question = question[is_right[firsts[question] + choices.options]]
+    n_right = np.bincount(question, minlength=len(golds))
     return n_right / np.maximum(n_selected, 1)
 
 

@@ -193,12 +193,11 @@ def _count_draws(bits: np.random.PCG64, rows: int, n_groups: int) -> NDArray[np.
     """Return how often each resample draws each group, shape (rows, n_groups)."""
     size = rows * n_groups
     # "<u8" seen as "<u4" has the low half first, on machines of either byte order.
-    words = bits.random_raw((size + 1) // 2).astype("<u8").view("<u4")[:size]
+    words = bits.random_raw((size + 1) // 2).astype("<u8").view("<u4")[:size].astype(np.uint64)
     # A 32-bit draw times n_groups, shifted right by 32 bits, is a group number in 0..n_groups-1.
-    products = words.astype(np.uint64)
-    products *= np.uint64(n_groups)
-    products >>= np.uint64(32)
-    drawn = products.astype(np.int64).reshape(rows, n_groups)
+    words *= np.uint64(n_groups)
+    words >>= np.uint64(32)
+    drawn = words.astype(np.int64).reshape(rows, n_groups)
     drawn += np.arange(rows)[:, None] * n_groups  # each resample counts in a row of its own
     counts = np.bincount(drawn.ravel(), minlength=size)
     return counts.reshape(rows, n_groups).astype(np.float64)
