@@ -33,7 +33,7 @@ LEVELS = (
     {"datasets", "formats"},
     {"metrics"},
     {"retrieval"},
-    {"decisions", "expected_f1"},
+    {"decisions"},
     {"solvers"},
     {"identity"},
     {"systems"},

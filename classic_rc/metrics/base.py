@@ -192,10 +192,12 @@ class Accuracy(Metric):
         if isinstance(predictions, ChosenOptions):
             return _credits(questions, predictions).reshape(-1, 1)
         pairs = zip(questions, predictions, strict=True)
-        return np.array([_credit(gold_of(q), p) for q, p in pairs], dtype=np.float64).reshape(-1, 1)
+        credits = [_credit(gold_of(question), prediction) for question, prediction in pairs]
+        return np.array(credits, dtype=np.float64).reshape(-1, 1)
 
 
 def _credit(gold: frozenset[int], prediction: Prediction) -> float:
+    # An empty answer is a subset of any gold, but not right.
     right = [bool(answer) and gold.issuperset(answer) for answer in prediction.answers]
     if prediction.weights is None:
         return sum(right) / max(len(right), 1)
@@ -213,10 +215,9 @@ def _credits(questions: Sequence[Question], choices: ChosenOptions) -> NDArray[n
     right = np.fromiter(itertools.chain.from_iterable(golds), np.int64, sizes.sum())
     is_right[np.repeat(firsts[:-1], sizes) + right] = True
     n_selected = np.diff(choices.offsets)
-    question = np.repeat(np.arange(len(golds)), n_selected)
-    n_right = np.bincount(
-        question[is_right[firsts[question] + choices.options]], minlength=len(golds)
-    )
+    question = np.repeat(np.arange(len(golds)), n_selected)  # of each selected option
+    question = question[is_right[firsts[question] + choices.options]]
+    n_right = np.bincount(question, minlength=len(golds))
     return n_right / np.maximum(n_selected, 1)
 
 
@@ -361,11 +362,12 @@ def measured_metrics(dataset: Dataset, named: Iterable[str] = ()) -> tuple[Metri
     scorer_sets = {question.scorers for question in dataset}
     if len(scorer_sets) > 1:
         names = sorted("+".join(scorers) or DEFAULT_SCORER for scorers in scorer_sets)
+        listed = ", ".join(names)
         raise UsageError(
-            f"the questions of {dataset.name} have different scorers, {', '.join(names)}: name one "
-            f"for all of them, DATA,scorer={names[0]}",
+            f"the questions of {dataset.name} have different scorers, {listed}: name one for all "
+            f"of them, DATA,scorer={names[0]}",
             field="scorer",
-            found=", ".join(names),
+            found=listed,
             expected="one scorer",
         )
     standard = metrics_for(dataset, unanswerable=has_unanswerable(dataset))
@@ -424,13 +426,9 @@ def metric_of_task(subject: Task | HasTask, name: str | None = None) -> Metric:
         return METRICS[name]
     task_metrics = [metric.name for metric in METRICS.values() if task in metric.tasks]
     if name in METRICS:
-        raise UsageError(
-            f"metric {name!r} does not apply to {task} questions: choose from "
-            f"{', '.join(task_metrics)}",
-            field="metric",
-            found=name,
-            expected=", ".join(task_metrics),
-        )
+        listed = ", ".join(task_metrics)
+        message = f"metric {name!r} does not apply to {task} questions: choose from {listed}"
+        raise UsageError(message, field="metric", found=name, expected=listed)
     raise unknown_name("metric", name, task_metrics)
 
 

@@ -77,12 +77,12 @@ class SelectionMetric(Metric):
         """Return the weighted mean of :meth:`of_counts` over each question's outcomes, shape
         (n_questions, k).
         """
-        outcomes = [
-            (i, *outcome, len(gold_of(question)), len(question.candidates))
-            for i, (question, prediction) in enumerate(zip(questions, predictions, strict=True))
-            for outcome in _outcomes(question, prediction)
-        ]
-        of_question, weight, *counts = np.array(outcomes, dtype=np.float64).reshape(-1, 6).T
+        outcomes = []
+        for i, (question, prediction) in enumerate(zip(questions, predictions, strict=True)):
+            sizes = len(gold_of(question)), len(question.candidates)
+            outcomes += [(i, *outcome, *sizes) for outcome in _outcomes(question, prediction)]
+        table = np.array(outcomes, dtype=np.float64).reshape(-1, 6)
+        of_question, weight, *counts = table.T
         values = weight[:, None] * self.of_counts(OptionCounts(*counts))
         rows = np.zeros((len(questions), values.shape[1]))
         np.add.at(rows, of_question.astype(np.int64), values)
@@ -97,12 +97,12 @@ class SelectionMetric(Metric):
         """Return the mean of :meth:`of_counts` over independent selections, shape (k,)."""
         tp, of_tp = _binomial(right, probability)
         fp, of_fp = _binomial(options - right, probability)
-        pairs, total = np.arange(len(tp) * len(fp)), np.zeros(1)
+        pairs = np.arange(len(tp) * len(fp))
+        total = np.zeros(1)
         for start in range(0, len(pairs), _BLOCK):
             i, j = divmod(pairs[start : start + _BLOCK], len(fp))
-            weight, *counts = np.array(
-                np.broadcast_arrays(of_tp[i] * of_fp[j], tp[i], fp[j], right, options)
-            )
+            columns = np.broadcast_arrays(of_tp[i] * of_fp[j], tp[i], fp[j], right, options)
+            weight, *counts = np.array(columns)
             values = weight[:, None] * self.of_counts(OptionCounts(*counts))
             values[0] += total
             total = np.cumsum(values, axis=0)[-1]  # term by term, whatever the size of a block
@@ -143,9 +143,9 @@ class F1Macro(PrecisionRecallMetric):
 
     def of_counts(self, counts: OptionCounts) -> NDArray[np.float64]:
         """Return precision and recall of each selection, shape (n, 2)."""
-        return np.column_stack(
-            [ratio_or_one(counts.tp, counts.selected), ratio_or_one(counts.tp, counts.right)]
-        )
+        precision = ratio_or_one(counts.tp, counts.selected)
+        recall = ratio_or_one(counts.tp, counts.right)
+        return np.column_stack([precision, recall])
 
     def precision_and_recall(
         self, means: NDArray[np.float64]
@@ -259,12 +259,14 @@ def ratio_or_one(
     numerator: NDArray[np.float64], denominator: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Return `numerator` / `denominator`, or 1 where `denominator` is 0."""
-    return np.where(denominator > 0, numerator / np.where(denominator > 0, denominator, 1), 1.0)
+    is_positive = denominator > 0
+    return np.where(is_positive, numerator / np.where(is_positive, denominator, 1), 1.0)
 
 
 def harmonic_mean(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return 2 a b / (a + b), or 0 where both are 0."""
-    return 2 * a * b / np.where(a + b > 0, a + b, 1)
+    total = a + b
+    return 2 * a * b / np.where(total > 0, total, 1)
 
 
 Outcome = tuple[float, int, int]  # weight, tp, fp

@@ -42,11 +42,14 @@ def compare_f1(scorer: Scorer, texts: Sequence[str]) -> NDArray[np.float64]:
     units = list(map(scorer.cut, texts))
     lengths = np.array(list(map(len, units)), dtype=np.int64)
     numbers = _numbers(chain.from_iterable(units))
-    counts = np.zeros((len(texts), numbers.max(initial=-1) + 1), dtype=np.int64)
-    np.add.at(counts, (np.repeat(np.arange(len(texts)), lengths), numbers), 1)
+    n_units = numbers.max(initial=-1) + 1
+    counts = np.zeros((len(texts), n_units), dtype=np.int64)
+    text_of_unit = np.repeat(np.arange(len(texts)), lengths)
+    np.add.at(counts, (text_of_unit, numbers), 1)
     shared = np.minimum(counts[:, None], counts).sum(axis=2)
     totals = lengths[:, None] + lengths
-    return np.where(totals > 0, 2 * shared / np.maximum(totals, 1), float(scorer.empty))
+    f1 = 2 * shared / np.maximum(totals, 1)
+    return np.where(totals > 0, f1, float(scorer.empty))
 
 
 def _numbers(texts: Iterable[str]) -> NDArray[np.int64]:

@@ -113,9 +113,11 @@ class _Style(NamedTuple):
     def legend(self, candidates: Iterable[CandidateExplanation]) -> list[str]:
         """Return the line that says what the marks mean, if there are any."""
         used = {mark.kind for candidate in candidates for mark in candidate.marks}
-        legend = [
-            f"{self.marks[k][0]}{text}{self.marks[k][1]}" for k, text in LEGEND.items() if k in used
-        ]
+        legend = []
+        for kind, meaning in LEGEND.items():
+            if kind in used:
+                before, after = self.marks[kind]
+                legend.append(f"{before}{meaning}{after}")
         return ["marked: " + ", ".join(legend)] if legend else []
 
 
@@ -124,15 +126,12 @@ def _one_text(explanation: Explanation, style: _Style) -> str:
     verdict = verdict_of(explanation)
     candidates = shown_candidates(explanation, verdict.right)
     lines = [printable(f"{question.id}: {question.text}")]
-    lines += [
-        wrapped for line in _head(explanation, verdict) for wrapped in _fit(line, style.width)
-    ]
+    for line in _head(explanation, verdict):
+        lines += _fit(line, style.width)
     lines += style.legend(candidate for _, candidate in candidates)
-    for index, _ in candidates:
-        lines += [
-            "",
-            *_candidate_lines(explanation, verdict, index, style, whole=index == candidates[0][0]),
-        ]
+    for position, (index, _) in enumerate(candidates):
+        lines.append("")
+        lines += _candidate_lines(explanation, verdict, index, style, whole=position == 0)
     n_more = len(explanation.candidates) - len(candidates)
     if n_more:
         lines += ["", f"and {n_more} candidates with lower scores"]
@@ -165,13 +164,13 @@ def _candidate_lines(
         first, last = 0, len(text)
         if not whole:
             framed = [mark for mark in candidate.marks if mark.kind in _FRAMED] or candidate.marks
-            first, last = min(mark.start for mark in framed), max(mark.end for mark in framed)
-        inside = tuple(
-            replace(mark, start=mark.start - first, end=mark.end - first)
-            for mark in candidate.marks
-            if first <= mark.start and mark.end <= last
-        )
-        lines += _wrap(mark_passage(text[first:last], inside, style.marks), style.width)
+            first = min(mark.start for mark in framed)
+            last = max(mark.end for mark in framed)
+        marks = []
+        for mark in candidate.marks:
+            if first <= mark.start and mark.end <= last:
+                marks.append(replace(mark, start=mark.start - first, end=mark.end - first))
+        lines += _wrap(mark_passage(text[first:last], tuple(marks), style.marks), style.width)
     return lines
 
 
@@ -197,7 +196,8 @@ def passage_extract(passage: Passage, *explanations: Explanation, max_characters
     start = max(starts[-2:][0], focus - max_characters // 2)
     stops = [stop for _, stop in sentences if focus < stop <= start + max_characters]
     end = max(stops, default=start + max_characters)
-    return "… " * (start > 0) + " ".join(text[start:end].split()) + " …" * (end < len(text))
+    extract = " ".join(text[start:end].split())
+    return "… " * (start > 0) + extract + " …" * (end < len(text))
 
 
 def _formula_text(formula: Term, style: _Style) -> Iterator[str]:
@@ -213,7 +213,7 @@ def _fit(line: str, width: int) -> list[str]:
 def shown_candidates(
     explanation: Explanation, right: Collection[int], limit: int = SHOWN_CANDIDATES
 ) -> list[tuple[int, CandidateExplanation]]:
-    """Return the best `most` candidates, and the best right one if none of these is."""
+    """Return the best `limit` candidates, and the best right one if none of these is."""
     ranked = rank_candidates(explanation)
     best, rest = ranked[:limit], ranked[limit:]
     if rest and not any(index in right for index, _ in best):
@@ -223,15 +223,12 @@ def shown_candidates(
 
 def _heading(explanation: Explanation, verdict: Verdict, index: int, digits: int) -> str:
     candidate = explanation.candidates[index]
-    parts = [
-        f"({candidate_label(index)}) {printable(candidate.text)}",
-        f"score {candidate.score:.{digits}f}",
-    ]
+    parts = [f"({candidate_label(index)}) {printable(candidate.text)}"]
+    parts.append(f"score {candidate.score:.{digits}f}")
     if 0 < len(candidate.numbers) <= _NUMBERS_ON_LINE and candidate.formula is None:
         numbers = candidate.numbers.items()
-        parts.append(
-            ", ".join(f"{number_name(name)} {value:.{digits}f}" for name, value in numbers)
-        )
+        terms = [f"{number_name(name)} {value:.{digits}f}" for name, value in numbers]
+        parts.append(", ".join(terms))
     if not candidate.evidence:
         parts.append("no evidence")
     if index in verdict.chosen:
@@ -243,10 +240,8 @@ def _heading(explanation: Explanation, verdict: Verdict, index: int, digits: int
 
 def _number_lines(numbers: Mapping[str, float], digits: int) -> Iterator[str]:
     width = max(len(f"{value:.{digits}f}") for value in numbers.values())
-    return (
-        f"{_INDENT}{value:{width}.{digits}f}  {number_name(name)}"
-        for name, value in numbers.items()
-    )
+    for name, value in numbers.items():
+        yield f"{_INDENT}{value:{width}.{digits}f}  {number_name(name)}"
 
 
 def mark_passage(text: str, marks: tuple[Mark, ...], symbols: Mapping[str, _Symbols]) -> str:
@@ -324,11 +319,9 @@ def dataset_view(dataset: Dataset) -> str:
     columns = [Column(name, "text") for name in ("id", "question", "candidates", "right")]
     rows = []
     for question in dataset.questions[:_SHOWN_QUESTIONS]:
-        candidates = (
-            []
-            if question.task.has_spans
-            else [c.text for c in question.candidates[:SHOWN_CANDIDATES]]
-        )
+        candidates: list[str] = []
+        if not question.task.has_spans:
+            candidates = [c.text for c in question.candidates[:SHOWN_CANDIDATES]]
         right = "hidden" if question.gold is None else " / ".join(question.gold_texts)
         rows.append([question.id, question.text, " / ".join(candidates), right])
     title = f"{dataset.name} · {len(dataset):,} questions, {len(dataset.passages):,} passages"
@@ -360,46 +353,42 @@ def question_values(
         for index, candidate in candidates:
             number = len(marks)
             marks[number] = candidate.marks
-            options.append(
-                {
-                    "number": number,
-                    "label": candidate_label(index) if question.task.has_choices else "",
-                    "text": candidate.text,
-                    "score": candidate.score,
-                    "evidence": candidate.evidence,
-                    "is_chosen": index in verdict.chosen,
-                    "is_right": index in verdict.right,
-                    **_panel(explanation, verdict, index, digits, every),
-                }
-            )
-        systems.append(
-            {
-                "name": explanation.solver,
-                "note": explanation.note,
-                "verdict": verdict,
-                "options": options,
-                "n_more": len(explanation.candidates) - len(candidates),
+            option = {
+                "number": number,
+                "label": candidate_label(index) if question.task.has_choices else "",
+                "text": candidate.text,
+                "score": candidate.score,
+                "evidence": candidate.evidence,
+                "is_chosen": index in verdict.chosen,
+                "is_right": index in verdict.right,
             }
-        )
+            options.append({**option, **_panel(explanation, verdict, index, digits, every)})
+        system = {
+            "name": explanation.solver,
+            "note": explanation.note,
+            "verdict": verdict,
+            "options": options,
+            "n_more": len(explanation.candidates) - len(candidates),
+        }
+        systems.append(system)
     # What the reader sees first is the first answer, of the first system that marks any words.
     listed = [option for system in systems for option in system["options"]]
     listed.sort(key=lambda option: (not option["is_chosen"], not marks[option["number"]]))
     first = listed[0]["number"] if listed else None
+    plain: list[tuple[str, str, bool]] = []
+    if not explanations and not question.task.has_spans:
+        right = right_candidates(question)
+        for i, candidate_of_question in enumerate(question.candidates[:SHOWN_CANDIDATES]):
+            plain.append((candidate_label(i), candidate_of_question.text, i in right))
     used = {mark.kind for candidate_marks in marks.values() for mark in candidate_marks}
-    plain = (
-        ()
-        if explanations or question.task.has_spans
-        else enumerate(question.candidates[:SHOWN_CANDIDATES])
-    )
+    legend = [(kind, meaning) for kind, meaning in LEGEND.items() if kind in used]
     return {
         "id": question.id,
         "question": question.text,
         "systems": systems,
         "first": first,
-        "candidates": [
-            (candidate_label(i), c.text, i in right_candidates(question)) for i, c in plain
-        ],
-        "legend": [(kind, meaning) for kind, meaning in LEGEND.items() if kind in used],
+        "candidates": plain,
+        "legend": legend,
         "pieces": split_at_marks(question.passage.text, marks),
     }
 
@@ -411,27 +400,30 @@ def _panel(
     its formula.
     """
     candidate = explanation.candidates[index]
-    answers = [i for i, _ in rank_candidates(explanation) if i in verdict.chosen] or [index]
+    ranked = [i for i, _ in rank_candidates(explanation)]
+    answers = [i for i in ranked if i in verdict.chosen] or [index]
     against = verdict.rival if index in verdict.chosen or answers == [index] else answers[0]
     rows = [] if against is None else compare_terms(candidate, explanation.candidates[against])
     if len(rows) > _SHOWN_TERMS + 1:
         rest = rows[_SHOWN_TERMS:]
-        sums = (sum(row.own or 0.0 for row in rest), sum(row.other or 0.0 for row in rest))
-        rows = [*rows[:_SHOWN_TERMS], TermRow(f"{len(rest)} more", *sums)]
+        own = sum(row.own or 0.0 for row in rest)
+        other = sum(row.other or 0.0 for row in rest)
+        rows = [*rows[:_SHOWN_TERMS], TermRow(f"{len(rest)} more", own, other)]
     largest = max((abs(row.gain) for row in rows), default=0.0)
-    formula_term = None if digits is None else candidate.formula
-    formula = (
-        [] if formula_term is None else formula_lines(formula_term, digits=digits or 0, every=every)
-    )
+    bars = []
+    for row in rows:
+        bar = SignedBar.of(row.gain, largest)
+        bars.append((row.name, row.own, row.other, bar, row.gain))
+    terms: list[tuple[str, float]] = []
+    if not rows:
+        terms = [(number_name(name), value) for name, value in candidate.numbers.items()]
+    formula = []
+    if digits is not None and candidate.formula is not None:
+        formula = formula_lines(candidate.formula, digits=digits, every=every)
     return {
         "against": "" if against is None else _short_name(explanation.question, against),
-        "rows": [
-            (row.name, row.own, row.other, SignedBar.of(row.gain, largest), row.gain)
-            for row in rows
-        ],
-        "terms": []
-        if rows
-        else [(number_name(name), value) for name, value in candidate.numbers.items()],
+        "rows": bars,
+        "terms": terms,
         "formula": [f"{'  ' * line.depth}{line}" for line in formula],
         "is_short": 1 < len(formula) <= _SHORT_FORMULA,
         "quote": candidate.quote,
@@ -456,26 +448,15 @@ def split_at_marks(text: str, marks: Mapping[int, Iterable[Mark]]) -> list[Marke
 
     A framed mark adds the classes ``begins`` and ``ends`` to its first and its last piece.
     """
-    drawn_marks = {
-        number: [
-            mark for mark in candidate_marks if mark.kind in LEGEND or mark.kind == "pair-candidate"
-        ]
-        for number, candidate_marks in marks.items()
-    }
-    cuts = sorted(
-        {
-            0,
-            len(text),
-            *(
-                cut
-                for candidate_marks in drawn_marks.values()
-                for mark in candidate_marks
-                for cut in (mark.start, mark.end)
-            ),
-        }
-    )
+    drawn_marks: dict[int, list[Mark]] = {number: [] for number in marks}
+    cuts = {0, len(text)}
+    for number, candidate_marks in marks.items():
+        for mark in candidate_marks:
+            if mark.kind in LEGEND or mark.kind == "pair-candidate":
+                drawn_marks[number].append(mark)
+                cuts |= {mark.start, mark.end}
     pieces = []
-    for start, end in pairwise(cuts):
+    for start, end in pairwise(sorted(cuts)):
         covering = []
         for number, candidate_marks in drawn_marks.items():
             kinds: set[str] = set()

@@ -170,10 +170,8 @@ def draw_precision_recall(curves: Sequence[PrecisionRecallCurve], axes: Axes) ->
     _draw_equal_f1(axes, AVERAGES[average].label)
     lines = []
     for i, curve in enumerate(curves):
-        look: dict[str, Any] = {
-            "color": COLOURS[i % len(COLOURS)],
-            "marker": _MARKERS[i % len(_MARKERS)],
-        }
+        colour, marker = COLOURS[i % len(COLOURS)], _MARKERS[i % len(_MARKERS)]
+        look: dict[str, Any] = {"color": colour, "marker": marker}
         if curve.is_point:
             look |= {
                 "linestyle": "none",
@@ -184,7 +182,8 @@ def draw_precision_recall(curves: Sequence[PrecisionRecallCurve], axes: Axes) ->
         else:
             # Seven markers a curve, shifted by a fifth of their distance so that curves' markers do
             # not overlap.
-            marked = np.searchsorted(curve.recall, (np.arange(7) + (i % 5 + 0.5) / 5) / 7)
+            shift = (i % 5 + 0.5) / 5
+            marked = np.searchsorted(curve.recall, (np.arange(7) + shift) / 7)
             marked = np.unique(np.minimum(marked, len(curve.recall) - 1)).tolist()
             look |= {
                 "linestyle": _LINES[i % len(_LINES)],
@@ -207,7 +206,8 @@ def _draw_equal_f1(axes: Axes, label: str) -> None:
             recall, level * recall / (2 * recall - level), color="0.82", linewidth=0.6, zorder=0.5
         )
     right = axes.secondary_yaxis("right")
-    right.set_yticks(levels / (2 - levels), [*(f"{level:.1f}" for level in levels[:-1]), label])
+    labels = [f"{level:.1f}" for level in levels[:-1]]
+    right.set_yticks(levels / (2 - levels), [*labels, label])
     right.tick_params(length=0, pad=5, labelcolor="0.4", labelsize="small")
 
 
@@ -220,9 +220,12 @@ def curves_csv(curves: Sequence[PrecisionRecallCurve]) -> str:
     """Return every point of every curve as CSV, in full precision; a point made from decisions
     has no threshold.
     """
-    return records_csv(
-        [
-            {
+    records = []
+    for curve in curves:
+        thresholds = [None] if curve.thresholds is None else curve.thresholds.tolist()
+        rates = curve.precision.tolist(), curve.recall.tolist(), curve.f1.tolist()
+        for threshold, precision, recall, f1 in zip(thresholds, *rates, strict=True):
+            record = {
                 "system": curve.name,
                 "average": curve.average,
                 "threshold": threshold,
@@ -230,16 +233,8 @@ def curves_csv(curves: Sequence[PrecisionRecallCurve]) -> str:
                 "recall": recall,
                 "f1": f1,
             }
-            for curve in curves
-            for threshold, precision, recall, f1 in zip(
-                [None] if curve.thresholds is None else curve.thresholds.tolist(),
-                curve.precision.tolist(),
-                curve.recall.tolist(),
-                curve.f1.tolist(),
-                strict=True,
-            )
-        ]
-    )
+            records.append(record)
+    return records_csv(records)
 
 
 _BARS_WIDTH = 5.0
@@ -260,7 +255,8 @@ def breakdown_figure(breakdowns: Sequence[Breakdown]) -> Figure:
         raise UsageError("no breakdowns to draw", field="breakdowns")
     systems = breakdowns[0].systems
     n_bars = max(len(systems), 1)
-    heights = [_AXIS + (len(b.groups) + 1) * (n_bars * _BAR + _GAP) for b in breakdowns]
+    step = n_bars * _BAR + _GAP
+    heights = [_AXIS + len(breakdown.lines) * step for breakdown in breakdowns]
     legend_height = 0.17 * len(systems) + 0.1 if len(systems) > 1 else 0
     with styled_figure(_BARS_WIDTH, sum(heights) + legend_height) as (figure, axes):
         axes.remove()
@@ -296,8 +292,9 @@ def _draw_bars(breakdown: Breakdown, axes: Axes) -> None:
     axes.set_yticks(middles, [_group_label(group) for group in groups], parse_math=False)
     for text, group in zip(axes.get_yticklabels(), groups, strict=True):
         text.set_color("0.55" if group.is_small else "black")
-    axes.set_ylim(middles[-1] + step / 2, middles[0] - step / 2)
-    axes.axhline(step / 2, color="0.7", linewidth=0.6)
+    half = step / 2
+    axes.set_ylim(middles[-1] + half, middles[0] - half)  # from the top down, as a table
+    axes.axhline(half, color="0.7", linewidth=0.6)  # below the total
     label = f"{breakdown.metric.label} (%)" if systems else "% of the questions"
     axes.set(xlim=(0, 100), xlabel=label)
     small = f" (pale: n < {MIN_GROUP_QUESTIONS})" if any(group.is_small for group in groups) else ""

@@ -47,10 +47,12 @@ def formula_lines(formula: Term, *, digits: int = DIGITS, every: bool = False) -
     `every`, a long sum has its ten largest numbers, and the sum of the others.
     """
     folded = formula if every else _fold(formula)
-    numbers = next(
-        (n for extra in range(_MORE_DIGITS) if _adds_up(folded, n := _Numbers(digits, extra))),
-        _Numbers(digits, 2),
-    )
+    for extra in range(_MORE_DIGITS):
+        numbers = _Numbers(digits, extra)
+        if _adds_up(folded, numbers):
+            break
+    else:
+        numbers = _Numbers(digits, 2)
     return list(_lines(folded, numbers, 0))
 
 
@@ -93,13 +95,11 @@ def _fold(term: Term) -> Term:
         and len(parts) > _MOST_LINES
         and all(operand.name for operand in parts)
     ):
-        largest = sorted(range(len(parts)), key=lambda i: -abs(parts[i].value))[:_SHOWN_LINES]
+        by_size = sorted(range(len(parts)), key=lambda i: -abs(parts[i].value))
+        largest = by_size[:_SHOWN_LINES]
         rest = [parts[i] for i in range(len(parts)) if i not in largest]
-        others = Term(
-            f"{len(rest)} more",
-            math.fsum(operand.value for operand in rest),
-            note="--all shows them",
-        )
+        total = math.fsum(operand.value for operand in rest)
+        others = Term(f"{len(rest)} more", total, note="--all shows them")
         parts = (*(parts[i] for i in sorted(largest)), others)
     return replace(term, parts=parts)
 
@@ -118,8 +118,9 @@ def _adds_up(term: Term, numbers: _Numbers) -> bool:
 
 
 def _lines(term: Term, numbers: _Numbers, depth: int) -> Iterator[FormulaLine]:
-    # The score has exactly the digits that the heading shows.
-    value = f"{term.value:.{numbers.digits}f}" if depth == 0 else numbers.write(term.value)
+    value = numbers.write(term.value)
+    if depth == 0:  # the score has exactly the digits that the heading shows
+        value = f"{term.value:.{numbers.digits}f}"
     expression = _write_expression(term, numbers) if term.operation else ""
     yield FormulaLine(depth, value, printable(term.name), expression, printable(term.note))
     for named_term in _named_parts(term):
@@ -148,11 +149,11 @@ def _write_operation(term: Term, numbers: _Numbers) -> str:
     if term.operation == "minimum" and len(operands) == 1:
         return operands[0]
     if term.operation == "sum":
-        first, *others = operands or ["0"]
-        return first + "".join(
-            f" - {written[1:]}" if written.startswith("-") else f" + {written}"
-            for written in others
-        )
+        written, *others = operands or ["0"]
+        for operand in others:
+            is_negative = operand.startswith("-")
+            written += f" - {operand[1:]}" if is_negative else f" + {operand}"
+        return written
     if term.operation == "negative":
         return f"-{_enclose(term.parts[0], operands[0], 'sum')}"
     if term.operation == "product":

@@ -40,9 +40,8 @@ def fill_template(name: str, package: str | None = None, /, **values: Any) -> st
 
     A document may have a `script` with its `data`, and an `own_style` after that of all.
     """
-    return (
-        template_environment().get_template(f"{package}/{name}" if package else name).render(values)
-    )
+    template = template_environment().get_template(f"{package}/{name}" if package else name)
+    return template.render(values)
 
 
 @cache
@@ -179,11 +178,9 @@ class SignedBar(NamedTuple):
     def of(cls, value: float, largest: float) -> SignedBar:
         """Return the bar of a number; `largest` is the largest magnitude in the same chart."""
         # A value that is NaN, or a chart whose largest value is infinite, gets no bar.
-        length = (
-            round(min(abs(value) / largest, 1) * _BAR)
-            if 0 < largest < float("inf") and value == value
-            else 0
-        )
+        length = 0
+        if 0 < largest < float("inf") and value == value:
+            length = round(min(abs(value) / largest, 1) * _BAR)
         return cls("minus", _BAR - length, length) if value < 0 else cls("plus", _BAR, length)
 
 

@@ -125,12 +125,9 @@ def bibliography(names: tuple[str, ...] = ()) -> str:
     UsageError
         A name is unknown.
     """
-    to_cite = (
-        [c for name in names for c in find_citable(name)]
-        if names
-        else [*find_citable(_PACKAGE), *citables()]
-    )
-    keys = dict.fromkeys(key for citable in to_cite for key in citable.cites)
-    comments = [citable.comment for citable in to_cite] if names else []
-    head = ["\n".join(comments)] if comments else []
+    cited = [citable for name in names for citable in find_citable(name)]
+    head = ["\n".join(citable.comment for citable in cited)] if names else []
+    if not names:
+        cited = [*find_citable(_PACKAGE), *citables()]
+    keys = dict.fromkeys(key for citable in cited for key in citable.cites)
     return "\n\n".join([*head, *(references()[key] for key in keys)]) + "\n"

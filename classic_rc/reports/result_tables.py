@@ -61,19 +61,19 @@ def breakdown_table(breakdown: Breakdown) -> Table:
         Column(grouping.key, key="group"),
         Column("n", "count", key="questions"),
         Column("%", "percent", 1, "share"),
-        *(Column(name, "percent") for name in breakdown.systems),
-        *(Column(name, hidden=True) for name in ("passages", "small")),
-        *(Column(f"signature[{name}]", hidden=True) for name in breakdown.systems),
     ]
+    columns += [Column(name, "percent") for name in breakdown.systems]
+    columns += [Column(name, hidden=True) for name in ("passages", "small")]
+    columns += [Column(f"signature[{name}]", hidden=True) for name in breakdown.systems]
     rows: list[list[Cell | Value]] = []
     for group in groups:
         small = group.is_small
         sizes = (group.questions, group.questions / n if n else None)
-        rows.append([group.name, *(Cell(size, faint=small) for size in sizes)])
-        rows[-1] += [
-            Cell(number.value, number.interval, number.mark, faint=small) for number in group.cells
-        ]
-        rows[-1] += [group.passages, small, *(row.short_signature for row in results.systems)]
+        row: list[Cell | Value] = [group.name, *(Cell(size, faint=small) for size in sizes)]
+        for number in group.cells:
+            row.append(Cell(number.value, number.interval, number.mark, faint=small))
+        row += [group.passages, small, *(system.short_signature for system in results.systems)]
+        rows.append(row)
     notes = [grouping.coverage]
     if grouping.overlapping:
         notes.append("groups overlap: a question can be in several")
@@ -86,14 +86,10 @@ def breakdown_table(breakdown: Breakdown) -> Table:
     if any(group.is_small for group in groups):
         notes.append(SMALL_NOTE)
     by = f"by {grouping.key}" + (f": {breakdown.metric.label}" if results.systems else "")
-    return Table(
-        f"{results.label} {by}",
-        columns,
-        [RowGroup(rows)],
-        notes,
-        f"{results.caption} {by.removesuffix('.')}. {'; '.join(notes)}.",
-        facts={"dataset": results.dataset, "key": grouping.key, "metric": breakdown.metric.name},
-    )
+    title = f"{results.label} {by}"
+    caption = f"{results.caption} {by.removesuffix('.')}. {'; '.join(notes)}."
+    facts = {"dataset": results.dataset, "key": grouping.key, "metric": breakdown.metric.name}
+    return Table(title, columns, [RowGroup(rows)], notes, caption, facts=facts)
 
 
 def _interval_note(breakdown: Breakdown) -> str:
@@ -110,10 +106,8 @@ def cross_table(cross: CrossTabulation) -> Table:
     """Return the table with the number of questions that are in both a row's group and a
     column's group.
     """
-    rows = [
-        [name, *counts]
-        for name, counts in zip(cross.rows.masks, cross.counts.tolist(), strict=True)
-    ]
+    counts_by_row = zip(cross.rows.masks, cross.counts.tolist(), strict=True)
+    rows = [[name, *counts] for name, counts in counts_by_row]
     keys = f"{cross.rows.key} / {cross.columns.key}"
     columns = [Column(keys, key="group"), *(Column(name, "count") for name in cross.columns.masks)]
     facts = {"key": cross.rows.key, "cross_key": cross.columns.key}
@@ -133,18 +127,22 @@ def comparison_facts(comparison: Comparison, kind: str) -> dict[str, str]:
 def difference_table(comparison: Comparison) -> Table:
     """Return the differences of a comparison's pairs, with their intervals and p-values."""
     columns = [
-        *(Column("first"), Column("second"), Column("difference", "points")),
-        *(Column("p", "p"), Column("p (Holm)", "p", key="p_holm")),
-        *(Column(name, "count") for name in ("wins", "ties", "losses")),
+        Column("first"),
+        Column("second"),
+        Column("difference", "points"),
+        Column("p", "p"),
+        Column("p (Holm)", "p", key="p_holm"),
+        Column("wins", "count"),
+        Column("ties", "count"),
+        Column("losses", "count"),
         Column("exact", hidden=True),
     ]
-    rows = [
-        [
-            *(pair.first, pair.second, Cell(pair.difference, pair.interval), pair.p, pair.p_holm),
-            *(pair.wins, pair.ties, pair.losses, pair.exact),
-        ]
-        for pair in comparison.pairs
-    ]
+    rows = []
+    for pair in comparison.pairs:
+        difference = Cell(pair.difference, pair.interval)
+        outcomes = pair.wins, pair.ties, pair.losses
+        row = [pair.first, pair.second, difference, pair.p, pair.p_holm, *outcomes, pair.exact]
+        rows.append(row)
     n_tested = sum(pair.p is not None for pair in comparison.pairs)
     notes = [
         f"null hypothesis: {comparison.null_hypothesis}",
@@ -198,33 +196,35 @@ def perturbation_table(evaluation: PerturbedEvaluation) -> Table:
         Column(evaluation.metric.label, "percent"),
         Column("by seed", "percent", 1),
         Column("difference", "points"),
-        *([Column("unanswerable", "percent", 1)] if dataset.task.has_spans else []),
     ]
+    if dataset.task.has_spans:
+        columns.append(Column("unanswerable", "percent", 1))
     blocks = []
     for original in evaluation.originals:
         learned = [f"learned from {original.trained_on}"] if original.trained_on else []
         learned += [f"tuned on {original.tuned_on}"] if original.tuned_on else []
-        rows: list[list[Cell | Value]] = [
-            ["original", Cell(original.score, original.interval), None, None, None]
-        ]
-        rows += [
-            _score_cells(score) for score in evaluation.scores if score.system == original.system
-        ]
+        score_cell = Cell(original.score, original.interval)
+        rows: list[list[Cell | Value]] = [["original", score_cell, None, None, None]]
+        for score in evaluation.scores:
+            if score.system == original.system:
+                rows.append(_score_cells(score))
         block = [row[: len(columns)] for row in rows]
         blocks.append(RowGroup(block, "; ".join([original.system, *learned])))
     return Table(f"{dataset_title(dataset)} · perturbed", columns, blocks, list(_notes(evaluation)))
 
 
 def _score_cells(score: PerturbedScore) -> list[Cell | Value]:
-    low, high = min(score.by_seed), max(score.by_seed)
-    spread = f"{100 * low:.1f}-{100 * high:.1f}" if len(score.by_seed) > 1 else None
+    spread = None
+    if len(score.by_seed) > 1:
+        low, high = min(score.by_seed), max(score.by_seed)
+        spread = f"{100 * low:.1f}-{100 * high:.1f}"
     difference = Cell(score.difference, score.interval)
     return [score.perturbation, score.score, spread, difference, score.unanswerable]
 
 
 def _notes(evaluation: PerturbedEvaluation) -> Iterator[str]:
-    seeds = evaluation.seeds
-    drawn = f"seeds {seeds[0]} to {seeds[-1]}" if len(seeds) > 1 else f"seed {seeds[0]}"
+    first, *others = evaluation.seeds
+    drawn = f"seeds {first} to {others[-1]}" if others else f"seed {first}"
     yield f"copies that draw: the mean over {drawn}; difference: copy - original, in points, paired"
     yield (
         "learners are trained and tuned on original data; what is learned without gold (counts, "

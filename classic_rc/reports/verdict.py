@@ -100,11 +100,9 @@ def right_candidates(question: Question) -> frozenset[int]:
         return frozenset(i for i in gold or () if isinstance(i, int))
     texts = {c.text: None for c in question.candidates}
     metric = solved_metric(question)
-    parts = (
-        [(text,) for text in map(str, gold)]
-        if question.task is Task.MULTI_SPAN
-        else [tuple(map(str, gold))]
-    )
+    parts = [tuple(map(str, gold))]
+    if question.task is Task.MULTI_SPAN:
+        parts = [(str(text),) for text in gold]
     accepted = {text for text in texts if any(metric.value(answer, (text,)) for answer in parts)}  # type: ignore[attr-defined]
     return frozenset(i for i, c in enumerate(question.candidates) if c.text in accepted)
 
@@ -119,16 +117,13 @@ def verdict_of(explanation: Explanation) -> Verdict:
     answered = frozenset(_chosen(question, prediction))
     ranked = [i for i, _ in rank_candidates(explanation)]
     texts = {question.candidates[i].text for i in answered}
-    has_choices = question.task.has_choices
-    others = [
-        i
-        for i in ranked
-        if i not in answered and (has_choices or question.candidates[i].text not in texts)
-    ]
-    rival = others[0] if others else None
-    return _Writer(explanation, answered, right_candidates(question), ranked, rival).verdict(
-        outcome, credit
-    )
+    others = (i for i in ranked if i not in answered)
+    if not question.task.has_choices:
+        # A mention of the answer elsewhere in the passage is the answer, not a rival.
+        others = (i for i in others if question.candidates[i].text not in texts)
+    rival = next(others, None)
+    writer = _Writer(explanation, answered, right_candidates(question), ranked, rival)
+    return writer.verdict(outcome, credit)
 
 
 def _chosen(question: Question, prediction: Prediction | None) -> Iterator[int]:
@@ -154,10 +149,10 @@ class _Writer(NamedTuple):
             pieces = [*pieces, Piece(f"; the credit is {short(credit or 0.0)}")]
         pieces = [*pieces, *self._gold(outcome, margin is not None), Piece(".")]
         first, *rest = pieces
-        capital = first if first.is_data else Piece(first.text[:1].upper() + first.text[1:])
-        return Verdict(
-            outcome, credit, self.chosen, self.right, self.rival, margin, (capital, *rest)
-        )
+        if not first.is_data:
+            first = Piece(first.text[:1].upper() + first.text[1:])
+        sentence = (first, *rest)
+        return Verdict(outcome, credit, self.chosen, self.right, self.rival, margin, sentence)
 
     def _answer(self, outcome: str | None) -> tuple[float | None, list[Piece]]:
         question, prediction = self.explanation.question, self.explanation.prediction
@@ -167,11 +162,8 @@ class _Writer(NamedTuple):
         if prediction is None:
             return None, self._undecided()
         if prediction.selection_probability is not None:
-            return None, [
-                Piece(
-                    f"each candidate is drawn with probability {prediction.selection_probability:g}"
-                )
-            ]
+            probability = prediction.selection_probability
+            return None, [Piece(f"each candidate is drawn with probability {probability:g}")]
         answers, n_tied = prediction.answers, prediction.n_tied
         are_answers = self.explanation.are_answers
         if n_tied > 1 and not are_answers:
@@ -184,12 +176,9 @@ class _Writer(NamedTuple):
             return None, self._selection(answered)
         if not answered:
             texts = [text for text in map(str, answers[0]) if text]
-            pieces = (
-                [Piece("the answer is "), *_quoted(texts)]
-                if texts
-                else [Piece("it says that there is no answer")]
-            )
-            return None, pieces
+            if not texts:
+                return None, [Piece("it says that there is no answer")]
+            return None, [Piece("the answer is "), *_quoted(texts)]
         if len(answers[0]) > 1:
             return None, [*_quoted(list(map(str, answers[0]))), Piece(" are chosen together")]
         if are_answers:
@@ -202,27 +191,25 @@ class _Writer(NamedTuple):
         winner_score, rival_score = self._score(winner), self._score(self.rival)
         margin = winner_score - rival_score
         if not margin > 0:  # a user's own rule
-            return None, [
-                *self._name(winner),
-                Piece(" is chosen, although its score is not the best"),
-            ]
+            surprise = Piece(" is chosen, although its score is not the best")
+            return None, [*self._name(winner), surprise]
         by = f"by {short(margin)} " if math.isfinite(margin) else ""
-        pieces = [*self._name(winner), Piece(f" wins {by}over "), *self._name(self.rival)]
-        pieces += [Piece(f", which is right{too}")] if self.rival in self.right else []
+        pieces = self._name(winner)
+        pieces += [Piece(f" wins {by}over "), *self._name(self.rival)]
+        if self.rival in self.right:
+            pieces.append(Piece(f", which is right{too}"))
         return margin, [*pieces, *self._reasons(winner, self.rival)]
 
     def _reasons(self, winner: int, rival: int) -> Iterator[Piece]:
         winning, losing = self.explanation.candidates[winner], self.explanation.candidates[rival]
         yield from self._meaning()
         rows = compare_terms(winning, losing)
-        gains = [row for row in rows if row.gain > 0 and row.own is not None][:_MOST_REASONS]
-        for n, row in enumerate(gains):
+        gains = [row for row in rows if row.gain > 0 and row.own is not None]
+        for n, row in enumerate(gains[:_MOST_REASONS]):
+            name = _term_name(row.name, winning, losing)
             words = _words_behind(row.name, winning, losing)
             behind = f" ({words})" if words else ""
-            yield Piece(
-                f"{', ' if n else ': '}{short(row.gain)} from "
-                f"{_term_name(row.name, winning, losing)}{behind}"
-            )
+            yield Piece(f"{', ' if n else ': '}{short(row.gain)} from {name}{behind}")
         loss = min(rows, key=lambda row: row.gain, default=None)
         if gains and loss is not None and loss.gain < -_LEAST_LOSS * (winning.score - losing.score):
             yield Piece(f", less {short(-loss.gain)} by {_term_name(loss.name, winning, losing)}")
@@ -256,13 +243,15 @@ class _Writer(NamedTuple):
         )
         pieces = [Piece("several answers are possible: ")]
         for k, (share, answer) in enumerate(shares[:_MOST_NAMES]):
-            names = (
-                self._names(sorted(answer))
-                if isinstance(answer, frozenset)
-                else _quoted(list(answer))
-            )
-            pieces += [Piece(", " if k else ""), *names, Piece(f" {100 * share:.3g} %")]
-        return [*pieces, *([Piece(f" and {n - _MOST_NAMES} more")] if n > _MOST_NAMES else [])]
+            pieces.append(Piece(", " if k else ""))
+            if isinstance(answer, frozenset):
+                pieces += self._names(sorted(answer))
+            else:
+                pieces += _quoted(list(answer))
+            pieces.append(Piece(f" {100 * share:.3g} %"))
+        if n > _MOST_NAMES:
+            pieces.append(Piece(f" and {n - _MOST_NAMES} more"))
+        return pieces
 
     def _selection(self, selected: Sequence[int]) -> list[Piece]:
         if not selected:
@@ -270,32 +259,24 @@ class _Writer(NamedTuple):
             is_tie = bool(others) and self._score(best) == self._score(others[0])
             best_piece = [] if is_tie else [Piece("; the best is "), *self._name(best)]
             return [Piece("no candidate is above the threshold"), *best_piece]
-        pieces = [
-            *self._names(selected),
-            Piece(f" {'are' if len(selected) > 1 else 'is'} above the threshold"),
-        ]
+        verb, subject = ("are", ", the last ") if len(selected) > 1 else ("is", ", ")
+        pieces = [*self._names(selected), Piece(f" {verb} above the threshold")]
         if self.rival is None:
             return pieces
         gap = self._score(selected[-1]) - self._score(self.rival)
-        pieces += [
-            Piece(", the last " if len(selected) > 1 else ", "),
-            Piece(f"{short(gap)} above "),
-        ]
-        return [*pieces, *self._name(self.rival), Piece(", the best of the others")]
+        pieces += [Piece(subject), Piece(f"{short(gap)} above "), *self._name(self.rival)]
+        return [*pieces, Piece(", the best of the others")]
 
     def _undecided(self) -> list[Piece]:
-        decided = (
-            []
-            if self.explanation.decide is None
-            else [Piece("no threshold is tuned, so nothing is chosen: ")]
-        )
+        pieces = []
+        if self.explanation.decide is not None:
+            pieces.append(Piece("no threshold is tuned, so nothing is chosen: "))
         best, *others = self.ranked
-        pieces = [
-            *decided,
-            *self._name(best),
-            Piece(f" has the best score, {short(self._score(best))}"),
-        ]
-        return [*pieces, Piece(", before "), *self._name(others[0])] if others else pieces
+        pieces += self._name(best)
+        pieces.append(Piece(f" has the best score, {short(self._score(best))}"))
+        if others:
+            pieces += [Piece(", before "), *self._name(others[0])]
+        return pieces
 
     def _gold(self, outcome: str | None, names_rival: bool) -> list[Piece]:
         question, right = self.explanation.question, self.right
@@ -324,12 +305,10 @@ class _Writer(NamedTuple):
         return self.explanation.candidates[i].score
 
     def _names(self, candidates: Sequence[int]) -> list[Piece]:
-        if not self.explanation.question.task.has_choices:
-            return _quoted(
-                list(
-                    dict.fromkeys(self.explanation.question.candidates[i].text for i in candidates)
-                )
-            )
+        question = self.explanation.question
+        if not question.task.has_choices:
+            texts = dict.fromkeys(question.candidates[i].text for i in candidates)
+            return _quoted(list(texts))
         if len(candidates) == 1:
             return self._name(candidates[0])
         more = [f"{len(candidates) - 26} more"] if len(candidates) > 26 else []
@@ -346,15 +325,12 @@ def _quoted(texts: Sequence[str]) -> list[Piece]:
     for k, text in enumerate(texts[:_MOST_NAMES]):
         written = printable(text)
         cut = written if len(written) <= _NAME_LENGTH else f"{written[: _NAME_LENGTH - 1]}…"
-        is_last = k == len(texts) - 1
-        pieces += [
-            Piece("" if not k else " and " if is_last else ", "),
-            Piece("“"),
-            Piece(cut, True),
-            Piece("”"),
-        ]
+        separator = " and " if k == len(texts) - 1 else ", "
+        pieces += [Piece(separator if k else ""), Piece("“"), Piece(cut, True), Piece("”")]
     n_more = len(texts) - _MOST_NAMES
-    return [*pieces, *([Piece(f" and {n_more} more")] if n_more > 0 else [])]
+    if n_more > 0:
+        pieces.append(Piece(f" and {n_more} more"))
+    return pieces
 
 
 def candidate_label(index: int) -> str:
@@ -398,9 +374,7 @@ def score_terms(candidate: CandidateExplanation) -> dict[str, float]:
     They are the parts of the formula, or else the explanation's numbers.
     """
     if terms := _formula_terms(candidate.formula):
-        return {
-            name: math.fsum(operand.value for operand in parts) for name, parts in terms.items()
-        }
+        return {name: math.fsum(part.value for part in parts) for name, parts in terms.items()}
     numbers = candidate.numbers.items() if parts_sum_to_score(candidate) else ()
     return {number_name(name): value for name, value in numbers}
 
@@ -442,9 +416,8 @@ def number_name(name: str) -> str:
 
 def _term_name(name: str, *candidates: CandidateExplanation) -> str:
     """Return a term's name, in quotation marks if it is a word of the texts."""
-    is_word = name.startswith('"') or any(
-        f'"{name}"' in _formula_terms(c.formula) for c in candidates
-    )
+    formulas = [_formula_terms(candidate.formula) for candidate in candidates]
+    is_word = name.startswith('"') or any(f'"{name}"' in terms for terms in formulas)
     return f"“{name.strip(chr(34))}”" if is_word else name
 
 
@@ -455,18 +428,20 @@ def _words_behind(name: str, winner: CandidateExplanation, loser: CandidateExpla
     """Return the words that a term of the winner's score is about: its nearest pair, or what it
     adds.
     """
-    ours, theirs = (_leaves(_formula_terms(c.formula).get(name, ())) for c in (winner, loser))
-    pairs = [(value, pair) for key, value in ours.items() if (pair := _PAIR.match(key))]
+    ours = _leaves(_formula_terms(winner.formula).get(name, ()))
+    theirs = _leaves(_formula_terms(loser.formula).get(name, ()))
+    matches = [(value, _PAIR.match(key)) for key, value in ours.items()]
+    pairs = [(value, pair) for value, pair in matches if pair is not None]
     if pairs:
         distance, pair = min(pairs, key=lambda row: row[0])
         apart = "next to" if distance == 1 else f"{distance:g} words from"
         return f"“{printable(pair[2])}” {apart} “{printable(pair[1])}”"
-    gains = {
-        key: value - theirs.get(key, 0.0) for key, value in ours.items() if key.startswith('"')
-    }
-    best = sorted((key for key in gains if gains[key] > 0), key=lambda key: -gains[key])[
-        :_MOST_REASONS
-    ]
+    gains = {}
+    for key, value in ours.items():
+        gain = value - theirs.get(key, 0.0)
+        if key.startswith('"') and gain > 0:
+            gains[key] = gain
+    best = sorted(gains, key=lambda key: -gains[key])[:_MOST_REASONS]
     return ", ".join(re.sub('"(.*?)"', r"“\1”", printable(key)) for key in best)
 
 
@@ -474,9 +449,9 @@ def _leaves(terms: Sequence[Term]) -> dict[str, float]:
     """Return the numbers inside terms whose names are words."""
     values_by_name: dict[str, float] = {}
     for operand in (operand for term in terms for operand in term.parts):
-        values = (
-            {operand.name: operand.value} if operand.name.startswith('"') else _leaves([operand])
-        )
+        values = {operand.name: operand.value}
+        if not operand.name.startswith('"'):
+            values = _leaves([operand])
         for name, value in values.items():
             values_by_name[name] = values_by_name.get(name, 0.0) + value
     return values_by_name

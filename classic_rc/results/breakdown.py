@@ -70,18 +70,16 @@ class Breakdown:
         }
 
     def _plain(self, group: Group) -> dict[str, Any]:
+        systems = {}
+        for name, cell in zip(self.systems, group.cells, strict=True):
+            interval = None if cell.interval is None else list(cell.interval)
+            systems[name] = {"value": cell.value, "interval": interval}
         return {
             "group": group.name,
             "questions": group.questions,
             "passages": group.passages,
             "small": group.is_small,
-            "systems": {
-                name: {
-                    "value": cell.value,
-                    "interval": None if cell.interval is None else list(cell.interval),
-                }
-                for name, cell in zip(self.systems, group.cells, strict=True)
-            },
+            "systems": systems,
         }
 
 
@@ -95,14 +93,10 @@ class CrossTabulation:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, ready for JSON."""
-        return {
-            "rows": self.rows.key,
-            "columns": self.columns.key,
-            "counts": {
-                name: dict(zip(self.columns.masks, counts, strict=True))
-                for name, counts in zip(self.rows.masks, self.counts.tolist(), strict=True)
-            },
-        }
+        counts = {}
+        for name, row in zip(self.rows.masks, self.counts.tolist(), strict=True):
+            counts[name] = dict(zip(self.columns.masks, row, strict=True))
+        return {"rows": self.rows.key, "columns": self.columns.key, "counts": counts}
 
 
 def break_down(
@@ -152,36 +146,30 @@ def break_down(
     >>> [(group.name, group.questions) for group in breakdown.groups]
     [('yes', 12), ('no', 12)]
     """
-    if len(grouping.covered) != results.n_questions:
+    n_grouped = len(grouping.covered)
+    if n_grouped != results.n_questions:
         raise UsageError(
-            f"the grouping {grouping.key!r} has {len(grouping.covered)} questions, but the systems "
-            f"answered {results.n_questions}",
+            f"the grouping {grouping.key!r} has {n_grouped} questions, but the systems answered "
+            f"{results.n_questions}",
             field="grouping",
-            found=str(len(grouping.covered)),
+            found=str(n_grouped),
             expected=str(results.n_questions),
         )
     measure = results.metric(metric)
-    results = replace(
-        results,
-        groupings={grouping.key: grouping.masks},
-        by=grouping.key,
-        resampling=Resampling.of(results.groups, n, seed, group=results.group),
-    )
+    key, masks = grouping.key, grouping.masks
+    resampling = Resampling.of(results.groups, n, seed, group=results.group)
+    results = replace(results, groupings={key: masks}, by=key, resampling=resampling)
 
     def measure_group(name: str, mask: NDArray[np.bool_], defining: set[str]) -> Group:
         cells = results.measure_questions(measure, mask, defining)
-        return Group(name, int(mask.sum()), len(np.unique(results.groups[mask])), tuple(cells))
+        n_passages = len(np.unique(results.groups[mask]))
+        return Group(name, int(mask.sum()), n_passages, tuple(cells))
 
-    return Breakdown(
-        results,
-        grouping,
-        measure,
-        measure_group("total", grouping.covered, set()),
-        tuple(
-            measure_group(name, mask, results.defining(name))
-            for name, mask in tracked(grouping.masks.items(), len(grouping.masks))
-        ),
-    )
+    total = measure_group("total", grouping.covered, set())
+    groups = []
+    for name, mask in tracked(masks.items(), len(masks)):
+        groups.append(measure_group(name, mask, results.defining(name)))
+    return Breakdown(results, grouping, measure, total, tuple(groups))
 
 
 def cross_tabulate(rows: Grouping, columns: Grouping) -> CrossTabulation:
@@ -197,10 +185,13 @@ def cross_tabulate(rows: Grouping, columns: Grouping) -> CrossTabulation:
     -------
     CrossTabulation
     """
-    return CrossTabulation(rows, columns, _membership_matrix(rows) @ _membership_matrix(columns).T)
+    counts = _membership_matrix(rows) @ _membership_matrix(columns).T
+    return CrossTabulation(rows, columns, counts)
 
 
 def _membership_matrix(grouping: Grouping) -> NDArray[np.int64]:
     """Return 1 where a group has a question, shape (n_groups, n_questions)."""
     masks = grouping.masks
-    return np.array([*masks.values()], dtype=np.int64).reshape(len(masks), len(grouping.covered))
+    matrix = np.array([*masks.values()], dtype=np.int64)
+    # NumPy gives a matrix without rows one dimension only.
+    return matrix.reshape(len(masks), len(grouping.covered))

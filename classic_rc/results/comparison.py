@@ -67,14 +67,9 @@ def find_solved_regions(
     regions = []
     for code in range(2 ** len(compared)):
         mask = codes == code
-        regions.append(
-            SolvedRegion(
-                tuple(name for i, name in enumerate(names) if code >> i & 1),
-                int(mask.sum()),
-                float(mask.mean()),
-                tuple(itertools.compress(results.ids, mask)),
-            )
-        )
+        solving = tuple(name for i, name in enumerate(names) if code >> i & 1)
+        ids = tuple(itertools.compress(results.ids, mask))
+        regions.append(SolvedRegion(solving, int(mask.sum()), float(mask.mean()), ids))
     # The sort is stable: among combinations of the same size, systems that are named first come
     # first.
     return metric, tuple(sorted(regions, key=lambda region: -len(region.systems))), left_out
@@ -229,25 +224,26 @@ def compare(
     resampling = Resampling.of(results.groups, n, seed, level, results.group)
     if chance is None:
         chance = next((c for c in results.systems if c.is_chance), None)
-    rows = [system.statistics[measure.name] for system in results.systems]
-    chance_rows = [] if chance is None else [chance.statistics[measure.name]]
-    values = [measure.aggregate(statistics) for statistics in (*rows, *chance_rows)]
+    measured_systems = results.systems if chance is None else (*results.systems, chance)
+    rows = [system.statistics[measure.name] for system in measured_systems]
+    values = [measure.aggregate(statistics) for statistics in rows]
     drawn: Sequence[NDArray[np.float64] | None] = []
     if resampling.n_groups > 1:
-        measured = [(measure, statistics) for statistics in (*rows, *chance_rows)]
+        measured = [(measure, statistics) for statistics in rows]
         drawn = resample_ratios(measured, results.groups, resampling)
     learned = {i for i, system in enumerate(results.systems) if system.copied is not None}
     measurements = _Measurements(
-        measure, test, resampling, results.groups, [*rows, *chance_rows], values, drawn, learned
+        measure, test, resampling, results.groups, rows, values, drawn, learned
     )
     solved_by, regions, left_out = find_solved_regions(results)
+    estimates = [measurements.estimate(i, c, chance) for i, c in enumerate(results.systems)]
     return Comparison(
         results,
         measure,
         test,
         resampling,
         None if chance is None else values[-1],
-        tuple(measurements.estimate(i, c, chance) for i, c in enumerate(results.systems)),
+        tuple(estimates),
         measurements.pairs(names, baseline),
         solved_by,
         regions,
@@ -275,15 +271,18 @@ class _Measurements:
     def estimate(self, i: int, system: Row, chance: Row | None) -> SystemEstimate:
         """Return one system's value, with its gain over chance."""
         value, floor = self.values[i], self.values[-1]
-        gains = chance is not None and not system.is_chance
+        gain = gain_interval = relative_gain = None
+        if chance is not None and not system.is_chance:
+            gain, gain_interval = value - floor, self._interval(i, -1)
+            relative_gain = gain / floor if floor else None
         return SystemEstimate(
             system.name,
             system.short_signature,
             value,
             self._interval(i),
-            value - floor if gains else None,
-            self._interval(i, -1) if gains else None,
-            (value - floor) / floor if gains and floor else None,
+            gain,
+            gain_interval,
+            relative_gain,
         )
 
     def pairs(self, names: Sequence[str], baseline: str | None) -> tuple[PairedDifference, ...]:
@@ -292,40 +291,41 @@ class _Measurements:
         """
         indices = list(itertools.combinations(range(len(names)), 2))
         if baseline is not None:
-            second = names.index(baseline)
-            indices = [(i, second) for i in range(len(names)) if i != second]
-        tests = [None if self.learned & {i, j} else self._test(i, j) for i, j in indices]
-        adjusted = iter(holm([test.p for test in tests if test is not None]).tolist())
-        return tuple(
-            PairedDifference(
-                names[i],
-                names[j],
-                self.values[i] - self.values[j],
-                self._interval(i, j),
-                test and test.p,
-                test and test.exact,
-                test and next(adjusted),
-                *self._outcomes(i, j),
+            base = names.index(baseline)
+            indices = [(i, base) for i in range(len(names)) if i != base]
+        tests = {}
+        for i, j in indices:
+            if self.learned.isdisjoint((i, j)):
+                tests[i, j] = self._test(i, j)
+        adjusted = holm([test.p for test in tests.values()]).tolist()
+        adjusted_of = dict(zip(tests, adjusted, strict=True))
+        differences = []
+        for i, j in indices:
+            first, second = names[i], names[j]
+            difference = self.values[i] - self.values[j]
+            interval = self._interval(i, j)
+            p, exact = tests.get((i, j), (None, None))
+            p_holm = adjusted_of.get((i, j))
+            outcomes = self._outcomes(i, j)
+            differences.append(
+                PairedDifference(first, second, difference, interval, p, exact, p_holm, *outcomes)
             )
-            for (i, j), test in zip(indices, tests, strict=True)
-        )
+        return tuple(differences)
 
     def _test(self, i: int, j: int) -> PairedTest:
+        first, second = self.rows[i], self.rows[j]
         if self.test == "mcnemar":
-            return mcnemar_test(self.metric, self.rows[i], self.rows[j])
-        return permutation_test(
-            self.metric,
-            self.rows[i],
-            self.rows[j],
-            self.groups,
-            n=self.resampling.n,
-            seed=self.resampling.seed,
-        )
+            return mcnemar_test(self.metric, first, second)
+        n, seed = self.resampling.n, self.resampling.seed
+        return permutation_test(self.metric, first, second, self.groups, n=n, seed=seed)
 
     def _outcomes(self, i: int, j: int) -> tuple[int, int, int]:
         """Count the single questions where the first system wins, ties and loses."""
-        more = self.metric.of_questions(self.rows[i]) - self.metric.of_questions(self.rows[j])
-        wins, losses = int((more > _ROUNDING).sum()), int((more < -_ROUNDING).sum())
+        first = self.metric.of_questions(self.rows[i])
+        second = self.metric.of_questions(self.rows[j])
+        more = first - second
+        wins = int((more > _ROUNDING).sum())
+        losses = int((more < -_ROUNDING).sum())
         return wins, len(more) - wins - losses, losses
 
     def _interval(self, i: int, *less: int) -> Interval | None:
@@ -333,5 +333,6 @@ class _Measurements:
         if not self.drawn:
             return None
         systems = (i, *less)
-        rows, drawn = [self.rows[k] for k in systems], [self.drawn[k] for k in systems]
+        rows = [self.rows[k] for k in systems]
+        drawn = [self.drawn[k] for k in systems]
         return interval_of(self.metric, rows, drawn, self.groups, self.resampling.level)

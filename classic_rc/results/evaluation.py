@@ -36,38 +36,10 @@ if TYPE_CHECKING:
 
 # The keys of a row in JSON, in order; most are fields and properties of :class:`Row`.
 _ROW_FACTS = (
-    *(
-        "name",
-        "solver",
-        "variant",
-        "block",
-        "signature",
-        "short_signature",
-        "params",
-        "metrics",
-        "intervals",
-    ),
-    *(
-        "expected",
-        "tie_rate",
-        "ties",
-        "selected_share",
-        "seed",
-        "threshold",
-        "tuned_on",
-        "tuned_here",
-    ),
-    *(
-        "tuned_params",
-        "trained_on",
-        "trained_elsewhere",
-        "runs",
-        "option_orders",
-        "caveats",
-        "answers",
-    ),
-    *("questions", "no_evidence", "seconds"),
-)
+    "name solver variant block signature short_signature params metrics intervals expected "
+    "tie_rate ties selected_share seed threshold tuned_on tuned_here tuned_params trained_on "
+    "trained_elsewhere runs option_orders caveats answers questions no_evidence seconds"
+).split()
 
 
 @dataclass(frozen=True)
@@ -111,22 +83,24 @@ class Evaluation:
         assert dataset.task is not None  # an evaluation has questions
         run_metrics = [METRICS[name] for name in self.metrics]
         reported = run_metrics or metrics_for(dataset, unanswerable=has_unanswerable(dataset))
+        missing = {name: str(error) for name, error in self.errors.items()}
+        ids = tuple(question.id for question in dataset)
         return SharedResults(
-            dataset.name,
-            dataset.fingerprint,
-            dataset.task,
-            lambda: passage_groups(dataset, self.group),
-            self.rows,
-            self.group,
-            self.groupings,
-            self.group_by,
-            tuple(metric.name for metric in reported),
-            next(iter(self.metrics), None),
-            self.resampling,
-            self.significance,
-            {name: str(error) for name, error in self.errors.items()},
+            dataset=dataset.name,
+            fingerprint=dataset.fingerprint,
+            task=dataset.task,
+            find_groups=lambda: passage_groups(dataset, self.group),
+            systems=self.rows,
+            group=self.group,
+            groupings=self.groupings,
+            by=self.group_by,
+            metrics=tuple(metric.name for metric in reported),
+            primary_metric=next(iter(self.metrics), None),
+            resampling=self.resampling,
+            tests=self.significance,
+            missing=missing,
             read=lambda: dataset,
-            ids=tuple(question.id for question in dataset),
+            ids=ids,
             scorers=dataset.scorers,
         )
 
@@ -174,7 +148,15 @@ class Evaluation:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, ready for JSON, in the schema of ``--format json``."""
-        dataset = self.dataset
+        dataset, results = self.dataset, self.results
+        dataset_facts = {
+            **dataset_record(dataset),
+            "candidates": results.n_candidates,
+            "spans": dataset.span_generator,
+            "primary_metric": results.primary.name,
+            "warnings": list(self.warnings),
+            "notes": list(self.notes),
+        }
         optional: dict[str, Any] = {}
         if self.significance is not None:
             optional["significance"] = self.significance.to_dict()
@@ -184,14 +166,7 @@ class Evaluation:
             }
         missing = [{"name": name, "reason": str(error)} for name, error in self.errors.items()]
         return {
-            "dataset": {
-                **dataset_record(dataset),
-                "candidates": self.results.n_candidates,
-                "spans": dataset.span_generator,
-                "primary_metric": self.results.primary.name if dataset.task is not None else None,
-                "warnings": list(self.warnings),
-                "notes": list(self.notes),
-            },
+            "dataset": dataset_facts,
             "resampling": self.resampling and self.resampling.to_dict(),
             **optional,
             "rows": self._row_records(),
@@ -248,18 +223,19 @@ class Evaluation:
             "seconds": Seconds(row.seconds),
         }
         p_value, better_than = computed.pop("p_value", None), computed.pop("better_than", None)
-        names = (name for name in _ROW_FACTS if name != "runs" or row.runs > 1)
-        record = {
-            name: computed[name] if name in computed else to_plain(getattr(row, name))
-            for name in names
-        }
+        record: dict[str, Any] = {}
+        for name in _ROW_FACTS:
+            if name in computed:
+                record[name] = computed[name]
+            elif name != "runs" or row.runs > 1:
+                record[name] = to_plain(getattr(row, name))
         if row.copied is not None:
             record["copied"] = int(row.copied.sum())
         if self.group_by is not None or results.shown_groups:
-            record["groups"] = {
-                group: {"questions": int(mask.sum()), **self._measured_record(index, group)}
-                for group, mask in results.shown_groups.items()
-            }
+            record["groups"] = groups = {}
+            for group, mask in results.shown_groups.items():
+                measured = self._measured_record(index, group)
+                groups[group] = {"questions": int(mask.sum()), **measured}
         if self.significance is not None:
             record["p_values"] = {} if p_value is None else {self.significance.metric: p_value}
             record |= {} if better_than is None else {"better_than": better_than}
@@ -270,18 +246,16 @@ class Evaluation:
         results, row = self.results, self.rows[index]
         measured = {name: results.measure(METRICS[name], group)[index] for name in row.statistics}
         record: dict[str, Any] = {"metrics": row.metrics(results.mask(group))}
-        record["intervals"] = {
-            name: list(measurement.interval)
-            for name, measurement in measured.items()
-            if measurement.interval is not None
-        }
-        if group is not None and self.resampling is None:
-            del record["intervals"]
-        for test in (
-            measurement.test
-            for measurement in measured.values()
-            if measurement.test is not UNTESTED
-        ):
+        if group is None or self.resampling is not None:
+            record["intervals"] = {
+                name: list(measurement.interval)
+                for name, measurement in measured.items()
+                if measurement.interval is not None
+            }
+        tests = [measurement.test for measurement in measured.values()]
+        for test in tests:
+            if test is UNTESTED:
+                continue
             record |= {} if test.p_value is None else {"p_value": test.p_value}
             record |= self.better_than(test)
         return record
@@ -470,20 +444,17 @@ def with_statistics(
         evaluation = with_intervals(evaluation, protocol.resamples, seed=seed, group=group)
     if baselines and len(names) > 1:
         evaluation = with_significance(evaluation, baselines, seed=seed, group=group)
-    reasons = {
-        name: "it is the only row" if name in names else "it has no row here"
-        for name in protocol.baselines
-    }
-    warnings = [
-        f"nothing is tested against the baseline {name}: {reason}"
-        for name, reason in reasons.items()
-        if name not in names or len(names) == 1
-    ]
-    evaluation = replace(evaluation, warnings=(*evaluation.warnings, *warnings))
+    warnings = list(evaluation.warnings)
+    for name in dict.fromkeys(protocol.baselines):
+        if name not in names or len(names) == 1:
+            reason = "it is the only row" if name in names else "it has no row here"
+            warnings.append(f"nothing is tested against the baseline {name}: {reason}")
+    evaluation = replace(evaluation, warnings=tuple(warnings))
     with progress_bar(f"resampling {evaluation.dataset.name}", None, progress):
         results = evaluation.results
         metrics = dict.fromkeys(name for row in evaluation.rows for name in row.statistics)
         measured = [(name, group) for name in metrics for group in (None, *results.shown_groups)]
+        # The results keep what is measured, so tables and records need not wait.
         for metric, group in tracked(measured, len(measured)):
             results.measure(METRICS[metric], group)
     return evaluation

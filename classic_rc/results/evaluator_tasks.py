@@ -46,12 +46,13 @@ class EvaluatorTask:
 def evaluator_tasks() -> tuple[EvaluatorTask, ...]:
     """Return the tasks of all evaluators."""
     text = files("classic_rc.results").joinpath("evaluator_tasks.toml").read_text(encoding="utf-8")
-    return tuple(
-        _read_task(entry, names, evaluator=evaluator, release=source["release"])
-        for evaluator, source in tomllib.loads(text).items()
-        for entry in source["task"]
-        for names in product(*entry.get("of", ()))
-    )
+    tasks = []
+    for evaluator, source in tomllib.loads(text).items():
+        release = source["release"]
+        for entry in source["task"]:
+            for names in product(*entry.get("of", ())):
+                tasks.append(_read_task(entry, names, evaluator=evaluator, release=release))
+    return tuple(tasks)
 
 
 def tasks_of(floor_name: str) -> list[EvaluatorTask]:
@@ -66,12 +67,11 @@ def tasks_of(floor_name: str) -> list[EvaluatorTask]:
 
 
 def _read_task(entry: Mapping[str, Any], names: tuple[str, ...], **source: str) -> EvaluatorTask:
-    parts = "|".join(names).split("|")
-    facts = {
-        key: value.format(*parts) if isinstance(value, str) else value
-        for key, value in entry.items()
-        if key != "of"
-    }
+    parts = "|".join(names).split("|")  # the name "ca|projecte-aina" fills {0} and {1}
+    facts: dict[str, Any] = {}
+    for key, value in entry.items():
+        if key != "of":
+            facts[key] = value.format(*parts) if isinstance(value, str) else value
     floor, task = facts.get("floor"), facts["task"]
     if floor is None:
         command = _LOG.format(task)

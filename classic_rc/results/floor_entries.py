@@ -77,7 +77,9 @@ def floor_entry(
         # an official split whose fingerprint is not known yet, such as a test set
         figures = ((figure["dataset"], figure["split"]) for figure in run.get("published") or ())
         official = official or next((f for f in figures if f not in FINGERPRINTS.values()), None)
+    cites = reader.cites if reader else ()
     above, floor_interval = _uncertainty(results, None if dev is None else dev.floor.system)
+    rows = [row_entry(row, version, above.get(row["name"], {})) for row in run["rows"]]
     return {
         "name": dataset["name"],
         **{key: dataset[key] for key in _OF_DATASET},
@@ -87,13 +89,13 @@ def floor_entry(
         "cv": settings.get("cv"),
         "group": settings.get("group"),
         "official": official and list(official),
-        "cites": [key for key in (reader.cites if reader else ()) if key != "classic_rc"],
+        "cites": [key for key in cites if key != "classic_rc"],
         "verified": verified,
         "date": date,
         "notes": [],
         "left_out": [],
         "floor_interval": floor_interval,
-        "rows": [row_entry(row, version, above.get(row["name"], {})) for row in run["rows"]],
+        "rows": rows,
     }
 
 
@@ -117,7 +119,9 @@ def row_entry(
 
     `above` has the intervals of its distances from chance and from the floor.
     """
-    groups = row.get("groups", {})
+    groups = {}
+    for name, group in row.get("groups", {}).items():
+        groups[name] = {"questions": group["questions"], **_numbers_entry(group)}
     return {
         "system": row["name"],
         "learns": row["block"] == TRAINED,
@@ -132,19 +136,16 @@ def row_entry(
         "tuned_here": row["tuned_here"],
         "version": version,
         "outdated": False,
-        "groups": {
-            v: {"questions": group["questions"], **_numbers_entry(group)}
-            for v, group in groups.items()
-        },
+        "groups": groups,
     }
 
 
 def _numbers_entry(numbers: Mapping[str, Any]) -> dict[str, Any]:
-    intervals = numbers.get("intervals", {})
-    return {
-        "metrics": {name: _rounded(value) for name, value in numbers["metrics"].items()},
-        "intervals": {name: list(map(_rounded, bounds)) for name, bounds in intervals.items()},
-    }
+    metrics = {name: _rounded(value) for name, value in numbers["metrics"].items()}
+    intervals = {}
+    for name, bounds in numbers.get("intervals", {}).items():
+        intervals[name] = [_rounded(bound) for bound in bounds]
+    return {"metrics": metrics, "intervals": intervals}
 
 
 def _rounded(value: float | None) -> float | None:
@@ -154,7 +155,7 @@ def _rounded(value: float | None) -> float | None:
 def same_numbers(old: Any, new: Any) -> bool:
     """Return whether two values are the same; two shares if they agree in all digits of a file."""
     if isinstance(old, float) and isinstance(new, float | int):
-        return abs(old - new) < 0.6 * 10**-_DIGITS
+        return abs(old - new) < 0.6 * 10**-_DIGITS  # different ones are a unit or more apart
     return bool(old == new)
 
 
@@ -177,11 +178,12 @@ def _uncertainty(
     best = [draws[name] for name in ([floor_system] if floor_system in untrained else untrained)]
     at_floor = np.max(best, axis=0)
     bases = {"above_chance": draws[CHANCE], "above_floor": at_floor}
+    # From a base of 1 there is no way up: its distances are undefined.
     bases = {key: base for key, base in bases.items() if base.max() < 1}
-    above = {
-        name: {key: _percentiles((drawn - base) / (1 - base)) for key, base in bases.items()}
-        for name, drawn in draws.items()
-    }
+    above = {}
+    for name, drawn in draws.items():
+        distances = {key: (drawn - base) / (1 - base) for key, base in bases.items()}
+        above[name] = {key: _percentiles(distance) for key, distance in distances.items()}
     return above, _percentiles(at_floor)
 
 

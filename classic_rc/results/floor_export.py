@@ -69,9 +69,6 @@ def _learned(dataset: FloorDataset, row: FloorRow | None) -> dict[str, Any] | No
 def _task_entry(task: EvaluatorTask, numbers: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
     names = ("version", "data", "subset", "split", "questions", "metric", "chance", "baseline")
     floor = numbers.get(task.floor or "")
-    return {
-        **{name: getattr(task, name) for name in names},
-        "dataset": task.floor,
-        "floor": floor,
-        "command": task.command if floor is None else f"classic-rc floor {task.floor}",
-    }
+    facts = {name: getattr(task, name) for name in names}
+    command = task.command if floor is None else f"classic-rc floor {task.floor}"
+    return {**facts, "dataset": task.floor, "floor": floor, "command": command}

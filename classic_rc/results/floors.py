@@ -44,15 +44,15 @@ CHANCE = "random"
 """The system whose expectation is chance."""
 
 METRIC_NAMES: Mapping[str, str] = {
-    **{
-        "accuracy": "Acc.",
-        "f1_a": "F1a",
-        "f1_m": "F1m",
-        "em0": "EM0",
-        "em1": "EM1",
-    },
+    "accuracy": "Acc.",
+    "f1_a": "F1a",
+    "f1_m": "F1m",
+    "em0": "EM0",
+    "em1": "EM1",
     **{name: label for scorer in SCORERS.values() for name, label in scorer.labels.items()},
-    **{"superglue_f1_m": "F1m (SuperGLUE)", "quoref_em": "EM", "quoref_f1": "F1"},
+    "superglue_f1_m": "F1m (SuperGLUE)",
+    "quoref_em": "EM",
+    "quoref_f1": "F1",
 }
 """The headers of metrics, as :data:`classic_rc.metrics.base.METRICS` has them."""
 
@@ -155,11 +155,8 @@ class FloorDataset:
         """Return the row with the highest value in the primary metric on questions that are not
         copied, of those not tuned on this data.
         """
-        fair = [
-            row
-            for row in rows
-            if not row.tuned_here and (WITHOUT_COPIES in row.groups or not row.has_copies)
-        ]
+        untuned = [row for row in rows if not row.tuned_here]
+        fair = [row for row in untuned if WITHOUT_COPIES in row.groups or not row.has_copies]
         return max(fair, key=self.fair_value, default=None)
 
     def value(self, row: FloorRow) -> float:
@@ -178,13 +175,13 @@ class FloorDataset:
     def published(self) -> list[PublishedRow]:
         """The published figures of all questions in the primary metric."""
         about = (*(self.official or ()), self.metric, None)
-        return [
-            figure
-            for figure in load_published().rows
-            if (figure.dataset, figure.split, figure.metric, figure.subset) == about
-            and figure.value is not None
-            and figure.status != "unverified"
-        ]
+        figures = []
+        for figure in load_published().rows:
+            if figure.value is None or figure.status == "unverified":
+                continue
+            if (figure.dataset, figure.split, figure.metric, figure.subset) == about:
+                figures.append(figure)
+        return figures
 
     def best_published(self, kind: str) -> PublishedRow | None:
         """Return the highest published figure of ``"human"`` or ``"classical"``, that is
@@ -215,6 +212,7 @@ def load_floors() -> Mapping[str, FloorDataset]:
     DataError.
     """
     paths = [path for path in (SHIPPED, user_file()) if path.exists()]
+    # A file is read again after it changed.
     return _load(*((path, path.stat().st_mtime_ns) for path in paths))
 
 
@@ -252,10 +250,10 @@ def parse_floors(entries: Iterable[Mapping[str, Any]]) -> dict[str, FloorDataset
     """Return the datasets of entries in the form of ``floor.json``, by name; another form is a
     TypeError or KeyError.
     """
-    floors = {
-        entry["name"]: FloorDataset(**{**entry, "rows": tuple(map(row_from_entry, entry["rows"]))})
-        for entry in entries
-    }
+    floors = {}
+    for entry in entries:
+        rows = tuple(map(row_from_entry, entry["rows"]))
+        floors[entry["name"]] = FloorDataset(**{**entry, "rows": rows})
     return {
         name: replace(floor_dataset, dev=find_dev(name, floors))
         for name, floor_dataset in floors.items()
@@ -353,43 +351,36 @@ class Floor:
                 found=self.by,
                 expected=dataset.by or "no --by",
             )
-        values = [v for v in dataset.chance.groups if self.by is not None or v == WITHOUT_COPIES]
-        metrics = sorted(dataset.chance.metrics, key=lambda name: name != dataset.metric)
-        columns = [
-            Column("system"),
-            *(Column(METRIC_NAMES[name], "percent", key=name) for name in metrics),
-            *above_columns(),
-            *(
-                Column(f"{value} ({dataset.chance.groups[value].questions})", "percent", key=value)
-                for value in values
-            ),
-            Column("ties", "percent", 1, "tie_rate"),
-            Column("notes", "note"),
-            *(Column(key, hidden=True) for key in _HIDDEN),
-        ]
-        blocks = {
-            UNTRAINED: [self._cells(row) for row in dataset.rows if not row.learns],
-            TRAINED: [self._cells(row) for row in dataset.rows if row.learns],
-            PUBLISHED: list(map(self._published_cells, dataset.published)),
-        }
-        return Table(
+        title = (
             f"{dataset.name} · {dataset.questions:,} questions, {dataset.passages:,} passages · "
-            f"data {dataset.fingerprint[:8]}",
-            columns,
-            [RowGroup(fill_rows(columns, rows), name) for name, rows in blocks.items() if rows],
-            self.notes,
-            signatures={row.system: row.signature for row in dataset.rows},
-            facts={"dataset": dataset.name, "split": dataset.split, "questions": dataset.questions},
+            f"data {dataset.fingerprint[:8]}"
         )
+        # The primary metric comes first.
+        metrics = sorted(dataset.chance.metrics, key=lambda name: name != dataset.metric)
+        columns = [Column("system")]
+        columns += [Column(METRIC_NAMES[name], "percent", key=name) for name in metrics]
+        columns += above_columns()
+        for value, group in dataset.chance.groups.items():
+            if self.by is not None or value == WITHOUT_COPIES:
+                columns.append(Column(f"{value} ({group.questions})", "percent", key=value))
+        columns += [Column("ties", "percent", 1, "tie_rate"), Column("notes", "note")]
+        columns += [Column(key, hidden=True) for key in _HIDDEN]
+        untrained = [self._cells(row) for row in dataset.rows if not row.learns]
+        trained = [self._cells(row) for row in dataset.rows if row.learns]
+        published = [self._published_cells(figure) for figure in dataset.published]
+        blocks = {UNTRAINED: untrained, TRAINED: trained, PUBLISHED: published}
+        groups = [RowGroup(fill_rows(columns, rows), name) for name, rows in blocks.items() if rows]
+        signatures = {row.system: row.signature for row in dataset.rows}
+        facts = {"dataset": dataset.name, "split": dataset.split, "questions": dataset.questions}
+        return Table(title, columns, groups, self.notes, signatures=signatures, facts=facts)
 
     @property
     def notes(self) -> list[str]:
         """What a reader of the numbers must know."""
         dataset = self.dataset
         best, label = dataset.floor, METRIC_NAMES[dataset.metric]
-        below = [
-            row.system for row in dataset.rows if dataset.value(row) < dataset.value(dataset.chance)
-        ]
+        chance = dataset.value(dataset.chance)
+        below = [row.system for row in dataset.rows if dataset.value(row) < chance]
         n_untrained = sum(not row.learns for row in dataset.rows)
         notes = [
             f"chance: random; floor: {best.system}, the best in {label} of the {n_untrained} rows "
@@ -398,25 +389,22 @@ class Floor:
             "floor)",
             "in brackets: 95 % interval; of distances, and of test sets, the percentiles of 10,000 "
             "resamples of passages",
-            *([f"below chance: {', '.join(below)}"] if below else []),
-            *dataset.notes,
-            f"{dataset.verified} (classic_rc {best.version}, {dataset.date})",
-            *(
-                [f"left out, because today's code gives other rows: {', '.join(dataset.left_out)}"]
-                if dataset.left_out
-                else []
-            ),
         ]
-        keys = " ".join(
-            dict.fromkeys(
-                [best.system.partition(",")[0], *([str(dataset.reader)] if dataset.cites else [])]
-            )
+        if below:
+            notes.append(f"below chance: {', '.join(below)}")
+        notes += dataset.notes
+        notes.append(f"{dataset.verified} (classic_rc {best.version}, {dataset.date})")
+        if dataset.left_out:
+            left_out = ", ".join(dataset.left_out)
+            notes.append(f"left out, because today's code gives other rows: {left_out}")
+        keys = [best.system.partition(",")[0]]
+        if dataset.cites:
+            keys.append(str(dataset.reader))
+        notes.append(
+            f"to cite: classic-rc list --bibtex {' '.join(dict.fromkeys(keys))}; classic-rc floor "
+            f"{dataset.name} -v for signatures"
         )
-        return [
-            *notes,
-            f"to cite: classic-rc list --bibtex {keys}; classic-rc floor {dataset.name} -v for "
-            "signatures",
-        ]
+        return notes
 
     def _choice(self) -> str:
         """Return on which data the floor was chosen."""
@@ -432,25 +420,20 @@ class Floor:
         dataset, is_floor = self.dataset, row is self.dataset.floor
         cells = {key: getattr(row, key) for key in ("system", "tie_rate", *_HIDDEN)}
         for value, group in row.groups.items():
-            cells[value] = Cell(
-                group.metrics[dataset.metric], bounds(group.intervals, dataset.metric)
-            )
+            interval = bounds(group.intervals, dataset.metric)
+            cells[value] = Cell(group.metrics[dataset.metric], interval)
         for name, share in row.metrics.items():
             cells[name] = Cell(share, bounds(row.intervals, name), bold=is_floor)
-        above_base = self._above(dataset.value(row))
-        above_base["above_floor"] = Cell(
-            above_base["above_floor"], bounds(row.above, "above_floor")
-        )
-        return {**cells, **above_base, "notes": "; ".join(_row_notes(row))}
+        distances = self._above(dataset.value(row))
+        interval = bounds(row.above, "above_floor")
+        distances["above_floor"] = Cell(distances["above_floor"], interval)
+        return {**cells, **distances, "notes": "; ".join(_row_notes(row))}
 
     def _published_cells(self, figure: PublishedRow) -> dict[str, Any]:
         status = None if figure.status == "verified" else figure.status
-        return {
-            "system": figure.system,
-            self.dataset.metric: figure.share,
-            **self._above(float(figure.share)),
-            "notes": "; ".join(filter(None, [status, figure.note, figure.source])),
-        }
+        notes = "; ".join(filter(None, [status, figure.note, figure.source]))
+        cells = {"system": figure.system, self.dataset.metric: figure.share}
+        return {**cells, **self._above(float(figure.share)), "notes": notes}
 
     def _above(self, value: float) -> dict[str, Any]:
         dataset = self.dataset
@@ -504,18 +487,11 @@ def find_by_fingerprint(fingerprint: str) -> FloorDataset | None:
     """Return the dataset with this content, whatever the name of its file; None if it is not
     known.
     """
-    return next(
-        (
-            floor_dataset
-            for floor_dataset in load_floors().values()
-            if floor_dataset.fingerprint == fingerprint
-        ),
-        None,
-    )
+    datasets = load_floors().values()
+    return next((dataset for dataset in datasets if dataset.fingerprint == fingerprint), None)
 
 
 def row_from_entry(entry: Mapping[str, Any]) -> FloorRow:
     """Return the row of an entry of ``floor.json``."""
-    return FloorRow(
-        **{**entry, "groups": {v: FloorGroup(**group) for v, group in entry["groups"].items()}}
-    )
+    groups = {name: FloorGroup(**group) for name, group in entry["groups"].items()}
+    return FloorRow(**{**entry, "groups": groups})

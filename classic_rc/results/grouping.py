@@ -33,16 +33,9 @@ merged.
 _OTHER = "other"
 _HOW_MUCH = frozenset({"many", "much"})
 _WH_WORDS = {
-    **{word: word for word in ("what", "when", "where", "which", "why", "how")},
-    **dict.fromkeys(("who", "whom", "who's"), "who"),
-    **{
-        "whose": "whose",
-        "what's": "what",
-        "where's": "where",
-        "when's": "when",
-        "how's": "how",
-        "why's": "why",
-    },
+    **{word: word for word in ("what", "when", "where", "which", "whose", "why", "how")},
+    **{f"{word}'s": word for word in ("what", "when", "where", "who", "why", "how")},
+    **dict.fromkeys(("who", "whom"), "who"),
 }
 _AUXILIARIES = frozenset(
     "am is are was were be do does did has have had can could will would shall should may might "
@@ -120,22 +113,29 @@ _BINS = tuple(dict.fromkeys(_bin(length) for length in range(_LENGTHS[-1] + 2)))
 
 def _verbatim(questions: Sequence[Question]) -> list[str | None]:
     """Return whether the passage has the words of the right answers as one sequence."""
-    passages = {id(q.passage): f" {' '.join(_words(q.passage.text))} " for q in questions}
-    return [_verbatim_value(question, passages[id(question.passage)]) for question in questions]
+    distinct = {id(question.passage): question.passage for question in questions}
+    texts = {key: _spaced_words(passage.text) for key, passage in distinct.items()}
+    return [_verbatim_value(question, texts[id(question.passage)]) for question in questions]
+
+
+def _spaced_words(text: str) -> str:
+    """Return the words with a space before and after each, so that only entire words match."""
+    return f" {' '.join(_words(text))} "
 
 
 def _verbatim_value(question: Question, passage: str) -> str | None:
     """Return which right answers are in the passage: yes or no, or all, some or none of several."""
     if question.gold is None:
         return None
-    verbatim = [
-        bool(words := _words(text)) and f" {' '.join(words)} " in passage
-        for text in question.gold_texts
-    ]
+    answers = [_spaced_words(text) for text in question.gold_texts]
+    # An answer without a word, such as "%", is nowhere.
+    verbatim = [bool(answer.strip()) and answer in passage for answer in answers]
     if not verbatim:
         return "no right answer"
     if question.task in (Task.MULTIPLE_ANSWER, Task.MULTI_SPAN):
-        return "all" if all(verbatim) else "some" if any(verbatim) else "none"
+        if all(verbatim):
+            return "all"
+        return "some" if any(verbatim) else "none"
     return "yes" if any(verbatim) else "no"
 
 
@@ -161,15 +161,17 @@ def _found(questions: Sequence[Question]) -> Noted:
     return Noted(*group_by_rank(questions, _DEPTHS, _FOUND))
 
 
+_QUESTION_TYPES = (
+    *("what", "who", "whose", "which", "when", "where", "why", "how", "how many"),
+    *("yes/no", "cloze", _OTHER),
+)
+
 DERIVED_KEYS: Mapping[str, DerivedKey] = {
     "question-type": DerivedKey(
         "the first question word (what, how many, …); cloze for a blank, yes/no for an auxiliary "
         "first",
         _question_types,
-        (
-            *("what", "who", "whose", "which", "when", "where", "why", "how", "how many"),
-            *("yes/no", "cloze", _OTHER),
-        ),
+        _QUESTION_TYPES,
     ),
     "first-word": DerivedKey(
         f"the first word; words that begin fewer than {MIN_GROUP_QUESTIONS} questions are one "
@@ -257,10 +259,10 @@ def group_questions(dataset: Dataset, key: str, labels: Sequence[Labels] = ()) -
         The key is unknown, or it is ``KEY:alone`` and every question has one label.
     """
     first, comma, second = key.partition(",")
-    is_known = any(labels_of_file.name == key for labels_of_file in labels) or any(
-        key in question.meta for question in dataset[:1]
-    )
-    if comma and not is_known:
+    # The name of labels or of a key of `meta` may have a comma itself.
+    is_label = any(labels_of_file.name == key for labels_of_file in labels)
+    is_meta = any(key in question.meta for question in dataset[:1])
+    if comma and not (is_label or is_meta):
         parts = [group_questions(dataset, name.strip(), labels) for name in (first, second)]
         return _pair_groups(key, *parts)
     name, colon, view = key.rpartition(":")
@@ -268,9 +270,9 @@ def group_questions(dataset: Dataset, key: str, labels: Sequence[Labels] = ()) -
         name, view = key, ""
     values, order, source, note = _find_values(dataset, name, labels)
     covered = np.array([value is not None for value in values], dtype=np.bool_)
-    has_several = any(value is not None and len(value) != 1 for value in values)
+    sizes = [None if value is None else len(value) for value in values]  # numbers of labels
     if view == "alone":
-        if not has_several:
+        if all(size in (None, 1) for size in sizes):
             raise UsageError(
                 f"{key} is only for questions with several labels, but every question has one "
                 f"{name}: use {name}",
@@ -280,28 +282,26 @@ def group_questions(dataset: Dataset, key: str, labels: Sequence[Labels] = ()) -
             )
         masks = _split_masks(values, order)
     elif view == "count":
-        masks = _label_masks([None if value is None else {str(len(value))} for value in values], ())
+        counts = [None if size is None else {str(size)} for size in sizes]
+        masks = _label_masks(counts, ())
     else:
         masks = _label_masks(values, order)
-    overlapping = view != "count" and any(value is not None and len(value) > 1 for value in values)
+    overlapping = view != "count" and any(size is not None and size > 1 for size in sizes)
     return Grouping(key, masks, covered, overlapping, source, note)
 
 
 def _pair_groups(key: str, first: Grouping, second: Grouping) -> Grouping:
     """Return the groups of questions that are in a group of each of two keys."""
-    pairs = {
-        f"{a}{_PAIR}{b}": first_mask & second_mask
-        for a, first_mask in first.masks.items()
-        for b, second_mask in second.masks.items()
-    }
+    masks = {}
+    for first_name, first_mask in first.masks.items():
+        for second_name, second_mask in second.masks.items():
+            mask = first_mask & second_mask
+            if mask.any():
+                masks[f"{first_name}{_PAIR}{second_name}"] = mask
+    covered = first.covered & second.covered
+    overlapping = first.overlapping or second.overlapping
     sources = dict.fromkeys(grouping.source for grouping in (first, second) if grouping.source)
-    return Grouping(
-        key,
-        {name: mask for name, mask in pairs.items() if mask.any()},
-        first.covered & second.covered,
-        first.overlapping or second.overlapping,
-        " and ".join(sources) or None,
-    )
+    return Grouping(key, masks, covered, overlapping, " and ".join(sources) or None)
 
 
 def read_groupings(
@@ -313,21 +313,16 @@ def read_groupings(
     together. With several labels a question, all labels are grouped by ``:alone`` and ``:count``
     too.
     """
-    grouping_keys = [
-        key
-        for key in keys
-        if len(pair := [key_name.strip() for key_name in key.split(",")]) == 1 or pair[0] != pair[1]
-    ]
+    grouping_keys = []
+    for key in keys:
+        names = [name.strip() for name in key.split(",")]
+        if len(names) == 1 or names[0] != names[1]:
+            grouping_keys.append(key)
     for labels_of_file in () if keys else labels:
-        has_several = any(len(values) > 1 for values in labels_of_file.of_question.values())
-        grouping_keys += [
-            labels_of_file.name,
-            *(
-                [f"{labels_of_file.name}:alone", f"{labels_of_file.name}:count"]
-                if has_several
-                else []
-            ),
-        ]
+        name = labels_of_file.name
+        grouping_keys.append(name)
+        if any(len(values) > 1 for values in labels_of_file.of_question.values()):
+            grouping_keys += [f"{name}:alone", f"{name}:count"]
     return [group_questions(dataset, key, labels) for key in grouping_keys]
 
 
@@ -369,33 +364,30 @@ def find_defining(
     metric = solved_metric(subject)
     decided = {row.name: row.statistics[metric.name] for row in rows if not row.expected}
     solved = {
-        name: metric.of_questions(answers_of_system) >= FULL_CREDIT
-        for name, answers_of_system in decided.items()
+        system: metric.of_questions(statistics) >= FULL_CREDIT
+        for system, statistics in decided.items()
     }
+    unsolved = {system: ~mask for system, mask in solved.items()}
     defining: set[str] = set()
-    for mask in (masks[name], *_iter_parts(masks, name)):
-        for answers in (
-            solved,
-            {name: ~answers_of_system for name, answers_of_system in solved.items()},
-        ):
-            around = {
-                name: answers_of_system
-                for name, answers_of_system in answers.items()
-                if mask.any() and answers_of_system[mask].all() and not answers_of_system.all()
-            }
-            exact = {
-                name
-                for name, answers_of_system in around.items()
-                if bool((answers_of_system == mask).all())
-            }
-            if (
-                not exact
-                and around
-                and bool((np.logical_and.reduce([*around.values()]) == mask).all())
-            ):
-                exact = {*around}
-            defining |= exact
+    for group in (masks[name], *_iter_parts(masks, name)):
+        for answers in (solved, unsolved):
+            defining |= _find_exact(answers, group)
     return defining
+
+
+def _find_exact(answers: Mapping[str, NDArray[np.bool_]], group: NDArray[np.bool_]) -> set[str]:
+    """Return the systems whose masks are exactly a group, or whose common part is."""
+    if not group.any():
+        return set()
+    # A system that solves everything does not narrow the questions down.
+    around = {
+        system: mask for system, mask in answers.items() if mask[group].all() and not mask.all()
+    }
+    exact = {system for system, mask in around.items() if np.array_equal(mask, group)}
+    if exact or not around:
+        return exact
+    common = np.logical_and.reduce([*around.values()])
+    return {*around} if np.array_equal(common, group) else set()
 
 
 def _iter_parts(masks: Mapping[str, NDArray[np.bool_]], name: str) -> Iterator[NDArray[np.bool_]]:
@@ -404,7 +396,8 @@ def _iter_parts(masks: Mapping[str, NDArray[np.bool_]], name: str) -> Iterator[N
     """
     labels = name.split(_PAIR)
     for i in range(1, len(labels)):
-        first, second = _PAIR.join(labels[:i]) + _PAIR, _PAIR + _PAIR.join(labels[i:])
+        first = _PAIR.join(labels[:i]) + _PAIR
+        second = _PAIR + _PAIR.join(labels[i:])
         yield np.logical_or.reduce([mask for pair, mask in masks.items() if pair.startswith(first)])
         yield np.logical_or.reduce([mask for pair, mask in masks.items() if pair.endswith(second)])
 
@@ -441,25 +434,24 @@ def _find_values(
 
 
 def _as_labels(value: Any) -> frozenset[str]:
-    return frozenset(
-        map(str, value if isinstance(value, (list, tuple, set, frozenset)) else [value])
-    )
+    labels = value if isinstance(value, (list, tuple, set, frozenset)) else [value]
+    return frozenset(map(str, labels))
 
 
 def _label_masks(values: GroupValues, order: Sequence[str]) -> dict[str, NDArray[np.bool_]]:
     masks = dict(_iter_label_masks(values, order))
-    if (
-        without_label := np.array(
-            [value is not None and not value for value in values], dtype=np.bool_
-        )
-    ).any():
+    is_unlabelled = [value is not None and not value for value in values]
+    without_label = np.array(is_unlabelled, dtype=np.bool_)
+    if without_label.any():
+        # A file may have "no label" as a label too.
         masks[NO_LABEL] = masks[NO_LABEL] | without_label if NO_LABEL in masks else without_label
     return masks
 
 
 def _split_masks(values: GroupValues, order: Sequence[str]) -> dict[str, NDArray[np.bool_]]:
     """Return two masks per label: questions with only this label, and those with others too."""
-    single = np.array([value is not None and len(value) == 1 for value in values], dtype=np.bool_)
+    is_single = [value is not None and len(value) == 1 for value in values]
+    single = np.array(is_single, dtype=np.bool_)
     masks: dict[str, NDArray[np.bool_]] = {}
     for label, mask in _iter_label_masks(values, order):
         parts = {f"{label}, alone": mask & single, f"{label}, with others": mask & ~single}

@@ -35,11 +35,13 @@ def resample_metrics(
         return []
     flat = [rows.reshape(len(rows), -1) for _, rows in measured]
     means = resample_means(np.hstack(flat), groups, n=n, seed=seed)
-    parts = np.split(means, np.cumsum([rows.shape[1] for rows in flat])[:-1], axis=1)
-    return [
-        metric.of_questions(metric_means.reshape(-1, *rows.shape[1:]))
-        for (metric, rows), metric_means in zip(measured, parts, strict=True)
-    ]
+    widths = [rows.shape[1] for rows in flat]
+    parts = np.split(means, np.cumsum(widths)[:-1], axis=1)
+    distributions = []
+    for (metric, rows), metric_means in zip(measured, parts, strict=True):
+        resampled = metric_means.reshape(-1, *rows.shape[1:])
+        distributions.append(metric.of_questions(resampled))
+    return distributions
 
 
 def subset_intervals(
@@ -58,10 +60,11 @@ def subset_intervals(
         return [None] * len(measured)
     parts = [(metric, rows[subset]) for metric, rows in measured]
     drawn = resample_ratios(parts, subset_groups, resampling)
-    return [
-        interval_of(metric, [rows], [values], subset_groups, resampling.level)
-        for (metric, rows), values in zip(parts, drawn, strict=True)
-    ]
+    intervals: list[Interval | None] = []
+    for (metric, rows), ratios in zip(parts, drawn, strict=True):
+        interval = interval_of(metric, [rows], [ratios], subset_groups, resampling.level)
+        intervals.append(interval)
+    return intervals
 
 
 def resample_ratios(
@@ -105,16 +108,16 @@ def interval_of(
     distributions = [ratios for ratios in drawn if ratios is not None]
     value, distribution = metric.aggregate(rows[0]), distributions[0]
     if len(rows) > 1:
-        value, distribution = value - metric.aggregate(rows[1]), distribution - distributions[1]
+        value -= metric.aggregate(rows[1])
+        distribution = distribution - distributions[1]
     runs = [metric.of_runs(statistics) for statistics in rows]
     interval = interval_of_runs(value, distribution, runs, int(groups.max()) + 1, level)
     if interval.low < interval.high:
         return interval
     # Questions without any count, such as those without an answer in "HasAns", change no ratio.
-    counted = np.any(
-        [statistics.reshape(len(statistics), -1).any(axis=1) for statistics in rows], axis=0
-    )
-    counted |= not counted.any()
+    has_counts = [statistics.reshape(len(statistics), -1).any(axis=1) for statistics in rows]
+    counted = np.any(has_counts, axis=0)
+    counted |= not counted.any()  # an interval needs questions: all of them, if none has a count
     outcomes = [metric.of_questions(statistics[counted]) for statistics in rows]
     return _bounded_interval(outcomes, renumber(groups[counted]), level)
 

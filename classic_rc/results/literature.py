@@ -106,10 +106,10 @@ def load_published() -> Published:
     """
     text = files("classic_rc.results").joinpath("published.json").read_text(encoding="utf-8")
     plain = json.loads(text, parse_float=Decimal, parse_int=int)
-    sources, cites = plain["sources"], plain["cites"]
-    rows = tuple(
-        PublishedRow(**{**row, "source": sources[row["source"]], "cites": cites.get(row["source"])})
-        for row in plain["rows"]
-    )
+    rows = []
+    for row in plain["rows"]:
+        key = row["source"]
+        origin = {"source": plain["sources"][key], "cites": plain["cites"].get(key)}
+        rows.append(PublishedRow(**{**row, **origin}))
     reproductions = {key: Reproduction(**entry) for key, entry in plain["reproductions"].items()}
-    return Published(rows, reproductions, tuple(plain["neural"]))
+    return Published(tuple(rows), reproductions, tuple(plain["neural"]))

@@ -107,9 +107,9 @@ def difference_interval(
     difference = first_mean.value - second_mean.value
     below = _join_margins(first_mean.value - low, other_high - second_mean.value, correlation)
     above = _join_margins(high - first_mean.value, second_mean.value - other_low, correlation)
-    return Interval(
-        round(max(difference - below, -1.0), _DIGITS), round(min(difference + above, 1.0), _DIGITS)
-    )
+    lowest = max(difference - below, -1.0)
+    highest = min(difference + above, 1.0)
+    return Interval(round(lowest, _DIGITS), round(highest, _DIGITS))
 
 
 def _join_margins(first: float, second: float, correlation: float) -> float:
@@ -142,17 +142,13 @@ class _GroupedMean:
         run_means = sums.sum(axis=0) * unit / n
         group_sums = (sums * unit).mean(axis=1)
         value = min(max(math.fsum(group_sums) / n, 0.0), 1.0)
-        variance = float(run_means.var(ddof=1)) if n_runs > 1 else 0.0
+        mean_size = math.fsum(sizes.astype(np.float64) ** 2) / n
+        deviations = group_sums - value * sizes
         decided = np.count_nonzero((by_run == 0) | (by_run == 1))
-        return cls(
-            value,
-            n,
-            math.fsum(sizes.astype(np.float64) ** 2) / n,
-            group_sums - value * sizes,
-            PRIOR_ERRORS * decided / by_run.size,
-            n**2 * variance / n_runs,
-            n_runs,
-        )
+        prior_errors = PRIOR_ERRORS * decided / by_run.size
+        variance = float(run_means.var(ddof=1)) if n_runs > 1 else 0.0
+        runs_variance = n**2 * variance / n_runs
+        return cls(value, n, mean_size, deviations, prior_errors, runs_variance, n_runs)
 
     @property
     def freedom(self) -> float:

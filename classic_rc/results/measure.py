@@ -120,10 +120,13 @@ def find_best(
     Expectations, rows tuned on the data that they report, and those of `left_out` are not compared.
     No value is the best of fewer than two.
     """
-    compared = {
-        i: float(f"{100 * value:.{decimals}f}")
-        for i, (row, value) in enumerate(zip(rows, values, strict=True))
-        if not (value is None or row.name in left_out or row.expected or row.tuned_here)
-    }
-    best = max(compared.values(), default=0.0)
-    return {i for i, value in compared.items() if value == best} if len(compared) > 1 else set()
+    compared = {}
+    for i, (row, value) in enumerate(zip(rows, values, strict=True)):
+        if value is None or row.name in left_out or row.expected or row.tuned_here:
+            continue
+        # Values that print alike are equally good, whatever their other digits.
+        compared[i] = float(f"{100 * value:.{decimals}f}")
+    if len(compared) < 2:
+        return set()
+    best = max(compared.values())
+    return {i for i, printed in compared.items() if printed == best}

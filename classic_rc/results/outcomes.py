@@ -65,49 +65,37 @@ class Outcomes:
     @property
     def runs(self) -> int:
         """The number of runs of the system, whose mean counts."""
-        return max(
-            (rows.shape[1] if rows.ndim == 3 else 1 for rows in self.statistics.values()), default=1
-        )
+        run_counts = [rows.shape[1] for rows in self.statistics.values() if rows.ndim == 3]
+        return max(run_counts, default=1)
 
     @classmethod
     def join(cls, runs: Sequence[Outcomes]) -> Outcomes:
         """Return the outcomes of several runs of one system."""
         first = runs[0]
-        parts = {
-            name: [outcomes.statistics[name] for outcomes in runs] for name in first.statistics
-        }
-        answers = [
-            values if outcomes.runs > 1 else tuple([a] for a in values)
-            for outcomes in runs
-            for values in (outcomes.answers,)
-        ]
-        return cls(
-            {
-                name: np.concatenate(
-                    [rows if rows.ndim == 3 else rows[:, np.newaxis] for rows in values], axis=1
-                )
-                for name, values in parts.items()
-            },
-            np.max([outcomes.n_tied for outcomes in runs], axis=0),
-            np.average(
-                [outcomes.n_selected for outcomes in runs],
-                axis=0,
-                weights=[outcomes.runs for outcomes in runs],
-            ),
-            first.n_candidates,
-            first.evidence,
-            tuple(list(itertools.chain(*values)) for values in zip(*answers, strict=True)),
-        )
+        statistics = {}
+        for name in first.statistics:
+            parts = [outcomes.statistics[name] for outcomes in runs]
+            by_run = [rows if rows.ndim == 3 else rows[:, np.newaxis] for rows in parts]
+            statistics[name] = np.concatenate(by_run, axis=1)
+        answers = []
+        for outcomes in runs:
+            lists = outcomes.answers if outcomes.runs > 1 else [[a] for a in outcomes.answers]
+            answers.append(lists)
+        joined = tuple(list(itertools.chain(*lists)) for lists in zip(*answers, strict=True))
+        n_tied = np.max([outcomes.n_tied for outcomes in runs], axis=0)
+        n_runs = [outcomes.runs for outcomes in runs]
+        n_selected = np.average([outcomes.n_selected for outcomes in runs], axis=0, weights=n_runs)
+        return cls(statistics, n_tied, n_selected, first.n_candidates, first.evidence, joined)
 
     def part(self, mask: NDArray[np.bool_]) -> Outcomes:
         """Return the outcomes on some of the questions."""
         return Outcomes(
-            {name: rows[mask] for name, rows in self.statistics.items()},
-            self.n_tied[mask],
-            self.n_selected[mask],
-            self.n_candidates[mask],
-            None if self.evidence is None else self.evidence[mask],
-            tuple(itertools.compress(self.answers, mask)),
+            statistics={name: rows[mask] for name, rows in self.statistics.items()},
+            n_tied=self.n_tied[mask],
+            n_selected=self.n_selected[mask],
+            n_candidates=self.n_candidates[mask],
+            evidence=None if self.evidence is None else self.evidence[mask],
+            answers=tuple(itertools.compress(self.answers, mask)),
         )
 
 
@@ -225,12 +213,12 @@ class Row:
         params: dict[str, Any] = {}
         for key in first.params:
             values = [row.params.get(key) for row in runs]
-            params[key] = values[0] if all(value == values[0] for value in values) else values
-        differing = {
-            name: placeholder
-            for name, placeholder in _OF_ONE_RUN.items()
-            if any(vars(r)[name] != vars(first)[name] for r in runs)
-        }
+            is_same = all(value == values[0] for value in values)
+            params[key] = values[0] if is_same else values
+        differing = {}
+        for key, placeholder in _OF_ONE_RUN.items():
+            if any(getattr(row, key) != getattr(first, key) for row in runs):
+                differing[key] = placeholder
         caveats = dict.fromkeys(caveat for row in runs for caveat in row.caveats)
         seconds = {step: sum(row.seconds.get(step, 0.0) for row in runs) for step in first.seconds}
         return replace(
@@ -264,7 +252,9 @@ class Row:
         questions.
         """
         rows = self.statistics[metric.name][questions]
-        return float(metric.of_runs(rows).std(ddof=1)) if self.runs > 1 and len(rows) else None
+        if self.runs == 1 or not len(rows):
+            return None
+        return float(metric.of_runs(rows).std(ddof=1))
 
     @property
     def runs(self) -> int:
@@ -331,8 +321,10 @@ class Row:
         """The share of questions with several best candidates; None if no best candidate is
         chosen.
         """
+        if self.ties is None:
+            return None
         n_tied = self.outcomes.n_tied
-        return None if self.ties is None else float((n_tied > 1).mean()) if len(n_tied) else 0.0
+        return float((n_tied > 1).mean()) if len(n_tied) else 0.0
 
     @property
     def selected_share(self) -> float | None:
@@ -413,13 +405,15 @@ class OutcomeTally:
             else:
                 rows = metric.statistics(questions, predictions)
             if metric.name not in self._statistics:
-                self._statistics[metric.name] = np.zeros((len(self._n_tied), rows.shape[1]))
+                shape = len(self._n_tied), rows.shape[1]
+                self._statistics[metric.name] = np.zeros(shape)
             self._statistics[metric.name][index] = rows
         if scores is None:
             self._evidence = None
         elif self._evidence is not None:
-            flags = np.concatenate(([0], np.cumsum(scores.evidence)))
-            self._evidence[index] = flags[scores.offsets[1:]] > flags[scores.offsets[:-1]]
+            n_flags = np.concatenate(([0], np.cumsum(scores.evidence)))  # before each candidate
+            starts, ends = scores.offsets[:-1], scores.offsets[1:]
+            self._evidence[index] = n_flags[ends] > n_flags[starts]
         if isinstance(predictions, ChosenOptions):
             self._add_choices(index, predictions)
         else:
@@ -438,14 +432,15 @@ class OutcomeTally:
             choices[option] = [option]
         # An expectation over draws has more answers than ties: no single answer exists.
         is_single = (n_answers > 0) & (n_answers <= choices_of_questions.n_tied)
-        firsts = choices_of_questions.options[choices_of_questions.offsets[:-1][is_single]]
+        starts = choices_of_questions.offsets[:-1]
+        firsts = choices_of_questions.options[starts[is_single]]
         self._answers[index[is_single]] = choices[firsts]
 
     def _add_answers(self, index: NDArray[np.int64], predictions: Sequence[Prediction]) -> None:
         self._n_tied[index] = [p.n_tied for p in predictions]
         self._n_selected[index] = [_expected_selections(p) for p in predictions]
         self._n_candidates[index] = [p.n_candidates for p in predictions]
-        plain: dict[Answer, list[Any]] = {}
+        plain: dict[Answer, list[Any]] = {}  # equal answers share one list
         for i, prediction in zip(index.tolist(), predictions, strict=True):
             if 0 < len(prediction.answers) <= prediction.n_tied:
                 answer = prediction.answers[0]
@@ -485,12 +480,8 @@ def trivial_note(dataset: Dataset, rows: Sequence[Row]) -> str | None:
     The position is chosen on the data itself, so it shows how uneven the order of the options is.
     Of options of equal length, each has an equal part of the credit.
     """
-    measured = [
-        (row.name, row.metrics().get("accuracy", 1.0))
-        for row in rows
-        if row.solver not in _TRIVIAL_SYSTEMS
-    ]
-    if dataset.task is not Task.SINGLE_CHOICE or not measured:
+    systems = [row for row in rows if row.solver not in _TRIVIAL_SYSTEMS]
+    if dataset.task is not Task.SINGLE_CHOICE or not systems:
         return None
     sizes, lengths, right = array("q"), array("q"), array("q")
     golds = Counter(question.gold for question in dataset)  # many questions have the same
@@ -498,19 +489,23 @@ def trivial_note(dataset: Dataset, rows: Sequence[Row]) -> str | None:
     for gold, n in golds.items():
         positions.update({option: n for option in gold or () if isinstance(option, int)})
     for question in dataset:
-        right.extend(
-            [len(lengths) + option for option in question.gold or () if isinstance(option, int)]
-        )
+        options = [option for option in question.gold or () if isinstance(option, int)]
+        right.extend([len(lengths) + option for option in options])
         texts = candidate_texts(question.candidates)
         lengths.extend(map(len, texts))
         sizes.append(len(texts))
-    position, count = max(positions.items(), key=lambda item: (item[1], -item[0]), default=(0, 0))
-    kinds = (
-        (count, f"always option {position + 1}"),
-        (_credit_of_ends(np.maximum, sizes, lengths, right), "the longest option"),
-        (_credit_of_ends(np.minimum, sizes, lengths, right), "the shortest option"),
-    )
-    best, what = max((total / len(dataset), kind) for total, kind in kinds)
+    # Of positions that are right equally often, the first counts.
+    position = min(positions, key=lambda option: (-positions[option], option), default=0)
+    longest = _credit_of_ends(np.maximum, sizes, lengths, right)
+    shortest = _credit_of_ends(np.minimum, sizes, lengths, right)
+    totals = {
+        f"always option {position + 1}": positions[position],
+        "the longest option": longest,
+        "the shortest option": shortest,
+    }
+    n_questions = len(dataset)
+    best, what = max((total / n_questions, kind) for kind, total in totals.items())
+    measured = [(row.name, row.metrics().get("accuracy", 1.0)) for row in systems]
     beaten = [f"{name} ({100 * value:.2f})" for name, value in measured if value < best]
     if not beaten:
         return None
@@ -534,10 +529,9 @@ def _credit_of_ends(
     question = np.repeat(np.arange(len(counts)), counts)
     is_end = values == end.reduceat(values, offsets_of(counts)[:-1])[question]
     is_right = np.bincount(np.array(right, np.int64), minlength=len(values)) > 0
-    shares = [
-        np.bincount(question[which], minlength=len(counts)) for which in (is_end & is_right, is_end)
-    ]
-    return float(np.sum(shares[0] / shares[1]))
+    n_ends = np.bincount(question[is_end], minlength=len(counts))
+    n_right_ends = np.bincount(question[is_end & is_right], minlength=len(counts))
+    return float(np.sum(n_right_ends / n_ends))
 
 
 # --------------------------------------------------------------------------------------------------
@@ -564,13 +558,11 @@ def reorder_options(
     draws = uniform_draws(text_keys(question.id for question in questions), sizes, seed)
     places = np.lexsort((draws, np.repeat(np.arange(len(sizes)), sizes)))
     copies = []
-    for question, start, size in zip(
-        questions, offsets_of(sizes).tolist(), sizes.tolist(), strict=False
-    ):
+    starts = offsets_of(sizes)[:-1].tolist()
+    for question, start, size in zip(questions, starts, sizes.tolist(), strict=True):
         order = (places[start : start + size] - start).tolist()
-        copies.append(
-            replace(question, candidates=tuple(question.candidates[i] for i in order), gold=None)
-        )
+        candidates = tuple(question.candidates[i] for i in order)
+        copies.append(replace(question, candidates=candidates, gold=None))
     return copies, places
 
 
@@ -587,15 +579,15 @@ def range_over_orders(
     `score_reordered` takes the positions of some questions and the seed of an order, and returns
     the scores that their options have in that order, flat, with the options in the given order.
     """
-    tried = np.unique(np.linspace(0, len(scores) - 1, _N_TRIED).round().astype(np.int64))
-    if np.allclose(
-        score_reordered(tried, 0), scores.take(tried).values, rtol=_ROUNDING, atol=_ROUNDING
-    ):
+    spread = np.linspace(0, len(scores) - 1, _N_TRIED).round()
+    tried = np.unique(spread.astype(np.int64))
+    expected = scores.take(tried).values
+    if np.allclose(score_reordered(tried, 0), expected, rtol=_ROUNDING, atol=_ROUNDING):
         return None
-    metric, everything = primary_metric(questions[0]), np.arange(len(scores))
-    orders = [
-        scores,
-        *(replace(scores, values=score_reordered(everything, seed)) for seed in range(N_ORDERS)),
-    ]
-    results = [metric(questions, decide(reordered)) for reordered in orders]
+    metric = primary_metric(questions[0])
+    results = [metric(questions, decide(scores))]
+    everything = np.arange(len(scores))
+    for seed in range(N_ORDERS):
+        reordered = score_reordered(everything, seed)
+        results.append(metric(questions, decide(replace(scores, values=reordered))))
     return min(results), max(results)

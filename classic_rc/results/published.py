@@ -27,12 +27,9 @@ def published_rows(dataset: Dataset) -> tuple[OfficialPart | None, list[Publishe
     origin = origins.pop() if len(origins) == 1 else None
     if origin is None:
         return None, []
-    return origin, [
-        row
-        for row in load_published().rows
-        if (row.dataset, row.split) == (origin.dataset, origin.split)
-        and subset_mask(dataset, row.subset) is not None
-    ]
+    about = origin.dataset, origin.split
+    rows = [row for row in load_published().rows if (row.dataset, row.split) == about]
+    return origin, [row for row in rows if subset_mask(dataset, row.subset) is not None]
 
 
 def subset_mask(dataset: Dataset, subset: str | None) -> NDArray[np.bool_] | None:
@@ -84,15 +81,15 @@ def recorded_figures(dataset: Dataset) -> list[dict[str, Any]]:
     ``group``, the key and the value of the questions that the figure is about, None for all
     questions of the data; and ``block``.
     """
-    return [
-        {
-            **row.to_dict(),
-            "printed": None if row.value is None else str(row.value),
-            "group": (group := _group(dataset, row)) and list(group),
-            "block": str(Block.PUBLISHED),
-        }
-        for row in published_rows(dataset)[1]
-    ]
+    records = []
+    for row in published_rows(dataset)[1]:
+        group = _group(dataset, row)
+        record = row.to_dict()
+        record["printed"] = None if row.value is None else str(row.value)
+        record["group"] = group and list(group)
+        record["block"] = str(Block.PUBLISHED)
+        records.append(record)
+    return records
 
 
 def published_records(evaluation: Evaluation) -> list[dict[str, Any]]:
@@ -102,15 +99,14 @@ def published_records(evaluation: Evaluation) -> list[dict[str, Any]]:
     dataset, records = evaluation.dataset, []
     for row in published_rows(dataset)[1]:
         group = _group(dataset, row)
+        column = row.metric + ("" if group is None else "[{}={}]".format(*group))
         record = {
             "dataset": dataset.name,
             "split": row.split,
             "questions": row.n,
             "block": str(Block.PUBLISHED),
             "system": f"published: {row.system}",
-            row.metric + ("" if group is None else "[{}={}]".format(*group)): (
-                None if row.value is None else float(row.value) / 100
-            ),
+            column: None if row.value is None else float(row.value) / 100,
         }
         names = ("ties", "tuned_on", "source", "status", "note")
         records.append({**record, **{name: getattr(row, name) for name in names}})

@@ -67,12 +67,13 @@ def run_record(
     for run, evaluation in zip(record["runs"], evaluations, strict=True):
         run["dataset"] |= _file_entries(evaluation.dataset, folder)
         protocol, reader = evaluation.protocol, evaluation.dataset.reader
-        train = as_dataset(protocol.train)
+        train, tune = as_dataset(protocol.train), protocol.tune
+        systems = [_system_entry(system, folder, reader) for system in evaluation.systems]
         run["protocol"] = {
-            "systems": [_system_entry(system, folder, reader) for system in evaluation.systems],
+            "systems": systems,
             "settings": protocol.to_plain(),
             "train": train and _dataset_entry(train, folder),
-            "tune": protocol.tune and _dataset_entry(protocol.tune, folder),
+            "tune": tune and _dataset_entry(tune, folder),
         }
         positions = {key: _positions(masks) for key, masks in evaluation.groupings.items()}
         columns = positions.pop(evaluation.group_by or "", None)
@@ -131,13 +132,12 @@ def rows_to_plain(evaluation: Evaluation) -> list[dict[str, Any]]:
     """
     rows: list[dict[str, Any]] = evaluation.to_dict()["rows"]
     for plain, row in zip(rows, evaluation.rows, strict=True):
-        outcomes = row.outcomes
+        outcomes, evidence = row.outcomes, row.outcomes.evidence
+        positions = None if evidence is None else np.flatnonzero(evidence).tolist()
         plain["selections"] = {
             "selected": outcomes.n_selected.tolist(),
             "candidates": outcomes.n_candidates.tolist(),
-            "evidence": None
-            if outcomes.evidence is None
-            else np.flatnonzero(outcomes.evidence).tolist(),
+            "evidence": positions,
         }
         if row.copied is not None:
             plain["copied_questions"] = np.flatnonzero(row.copied).tolist()
@@ -203,14 +203,10 @@ def _file_entries(dataset: Dataset, folder: Path | None) -> dict[str, Any]:
     if read_with is not None and (
         files := named_files(read_with["path"], [s.path for s in dataset.sources])
     ):
-        cached = [
-            {
-                "path": source.path,
-                "sha256": source.sha256,
-                "bytes": os.path.getsize(cached_path(file)),
-            }
-            for source, file in zip(dataset.sources, files, strict=True)
-        ]
+        cached = []
+        for source, file in zip(dataset.sources, files, strict=True):
+            n_bytes = os.path.getsize(cached_path(file))
+            cached.append({"path": source.path, "sha256": source.sha256, "bytes": n_bytes})
         return {"facts": facts, "read_with": read_with, "sources": cached}
     sources = [
         recorded_file(source.path, folder, sha256=source.sha256) for source in dataset.sources
@@ -218,11 +214,9 @@ def _file_entries(dataset: Dataset, folder: Path | None) -> dict[str, Any]:
     if read_with is not None and read_with["path"] in SAMPLES:
         sources = [{**source, "path": os.path.basename(source["path"])} for source in sources]
     elif read_with is not None:
-        read_with |= {
-            key: recorded_path(read_with[key], folder)
-            for key in ("path", "answers")
-            if read_with[key] is not None
-        }
+        for key in ("path", "answers"):
+            if read_with[key] is not None:
+                read_with[key] = recorded_path(read_with[key], folder)
     parts = (
         {"parts": [_dataset_entry(component, folder) for component in dataset.parts]}
         if dataset.parts
@@ -234,14 +228,14 @@ def _file_entries(dataset: Dataset, folder: Path | None) -> dict[str, Any]:
 def _outcomes(evaluation: Evaluation, row: Row) -> dict[str, Any]:
     outcomes = row.outcomes
     statistics = {name: rows.tolist() for name, rows in outcomes.statistics.items()}
-    return {
-        question.id: {
+    plain = {}
+    for i, question in enumerate(evaluation.dataset):
+        plain[question.id] = {
             "answer": outcomes.answers[i],
             "tied": int(outcomes.n_tied[i]),
             "statistics": {name: rows[i] for name, rows in statistics.items()},
         }
-        for i, question in enumerate(evaluation.dataset)
-    }
+    return plain
 
 
 @cache
@@ -262,7 +256,9 @@ def recorded_path(path: str, folder: Path | None = None) -> str:
     if folder is None or os.path.isabs(path) or is_hub_name(path):
         return path
     try:
-        return Path(os.path.relpath(os.path.abspath(path), os.path.realpath(folder))).as_posix()
+        # ".." after a linked folder leads out of the folder that the link is to.
+        relative = os.path.relpath(os.path.abspath(path), os.path.realpath(folder))
+        return Path(relative).as_posix()
     except ValueError:  # a relative path cannot lead to another drive
         return os.path.abspath(path)
 

@@ -84,21 +84,21 @@ def _read_contest(run: Node, software: Mapping[str, Any], folder: Path) -> Share
     resampling = read_resampling(run)
     if resampling is not None:
         resampling = replace(resampling, n_groups=int(groups.max()) + 1, group=group)
+    facts = {name: run.value.get(name) for name in _RUN_FACTS}
     results = SharedResults(
-        dataset.text("name"),
-        dataset.text("fingerprint"),
-        subject.task,
-        lambda: groups,
-        tuple(rows),
-        group,
-        _read_groupings(run, n_questions),
-        run.child("grouping").text("key") if run.has("grouping") else None,
-        (),
-        _read_primary(dataset, rows),
-        resampling,
-        read_significance(run),
+        dataset=dataset.text("name"),
+        fingerprint=dataset.text("fingerprint"),
+        task=subject.task,
+        find_groups=lambda: groups,
+        systems=tuple(rows),
+        group=group,
+        groupings=_read_groupings(run, n_questions),
+        by=run.child("grouping").text("key") if run.has("grouping") else None,
+        primary_metric=_read_primary(dataset, rows),
+        resampling=resampling,
+        tests=read_significance(run),
         missing={entry.text("name"): entry.text("reason") for entry in missing},
-        facts={**{name: run.value.get(name) for name in _RUN_FACTS}, **software},
+        facts={**facts, **software},
         read=_reader_of(dataset.value.get("read_with"), folder),
         ids=tuple(ids),
         scorers=subject.scorers,
@@ -143,17 +143,16 @@ def read_fields(node: Node, kind: type[_Kind], **values: Any) -> _Kind:
     optional ones may be missing.
     """
     for declared_field in fields(kind):  # type: ignore[arg-type]
-        declared = str(declared_field.type)
-        if declared_field.name in values:
+        name, declared = declared_field.name, str(declared_field.type)
+        if name in values:
             continue
-        if node.has(declared_field.name) or (
-            declared_field.default is MISSING and not declared.endswith(" | None")
-        ):
-            values[declared_field.name] = _READ[declared.removesuffix(" | None")](
-                node, declared_field.name
-            )
-        elif declared_field.default is MISSING:
-            values[declared_field.name] = None
+        has_default = declared_field.default is not MISSING
+        is_required = not has_default and not declared.endswith(" | None")
+        if node.has(name) or is_required:
+            read = _READ[declared.removesuffix(" | None")]
+            values[name] = read(node, name)
+        elif not has_default:
+            values[name] = None
     return kind(**values)
 
 
@@ -305,17 +304,17 @@ def _read_row(row: Node, outcomes: Node, subject: HasTask) -> Row:
         raise row.error(
             "unknown block", field="block", found=repr(block), expected=", ".join(Block)
         )
-    params, tuned, seconds = (
-        _read_object(row, name) if row.has(name) else {}
-        for name in ("params", "tuned_params", "seconds")
-    )
+    params = _read_object(row, "params") if row.has("params") else {}
+    tuned_params = _read_object(row, "tuned_params") if row.has("tuned_params") else {}
+    seconds = _read_object(row, "seconds") if row.has("seconds") else {}
     tuned_on = row.text("tuned_on") if row.has("tuned_on") else None
     # JSON has lists for the tuple of one parameter too; a list has the values of the folds.
     by_fold = tuned_on is not None and re.fullmatch(r"cv\d+(/.*)?", tuned_on) is not None
-    tuned_params = {
-        name: value if by_fold or not isinstance(value, list) else tuple(value)
-        for name, value in tuned.items()
-    }
+    if not by_fold:
+        tuned_params = {
+            name: tuple(value) if isinstance(value, list) else value
+            for name, value in tuned_params.items()
+        }
     orders = tuple(row.sequence("option_orders")) if row.has("option_orders") else None
     has_copies = row.has("copied_questions")
     copied = _read_mask(row, "copied_questions", len(outcomes.value)) if has_copies else None
@@ -352,40 +351,37 @@ def _read_threshold(row: Node) -> float | list[float] | None:
 
 
 def _read_answer_counts(answers: Node) -> AnswerCounts:
-    forms = answers.child("forms") if answers.has("forms") else Node({}, answers.source)
-    form_nodes = ((form, forms.child(form)) for form in forms.value)
+    form_nodes = answers.child("forms") if answers.has("forms") else Node({}, answers.source)
     answered, unparsed, empty = map(answers.integer, ANSWER_COUNTS)
-    return AnswerCounts(
-        answered,
-        unparsed,
-        empty,
-        {
-            form: AnswerForm(node.integer("answers"), tuple(node.texts("examples")))
-            for form, node in form_nodes
-        },
-        tuple(answers.texts("models")) if answers.has("models") else (),
-    )
+    forms = {}
+    for name in form_nodes.value:
+        node = form_nodes.child(name)
+        forms[name] = AnswerForm(node.integer("answers"), tuple(node.texts("examples")))
+    models = tuple(answers.texts("models")) if answers.has("models") else ()
+    return AnswerCounts(answered, unparsed, empty, forms, models)
 
 
 def _read_outcomes(row: Node, outcomes: Node, subject: HasTask) -> Outcomes:
     first = next(iter(outcomes.value), None)
     measured = () if first is None else outcomes.child(first).child("statistics").value
     # A row has the metrics that its table shows, and those that the run named.
-    metrics = dict.fromkeys(
-        [*metrics_for(subject), *(metric_of_task(subject, name) for name in measured)]
-    )
+    run_metrics = [metric_of_task(subject, name) for name in measured]
+    metrics = dict.fromkeys([*metrics_for(subject), *run_metrics])
     n_questions = len(outcomes.value)
     selections = row.child("selections") if row.has("selections") else Node({}, row.source)
-    evidence = set(selections.integers("evidence")) if selections.has("evidence") else None
+    evidence = None
+    if selections.has("evidence"):
+        positions = set(selections.integers("evidence"))
+        evidence = np.array([i in positions for i in range(n_questions)], dtype=np.bool_)
+    statistics = {metric.name: _read_statistics(outcomes, metric.name) for metric in metrics}
+    n_tied = [_count_of(outcomes, id_, "tied") for id_ in outcomes.value]
     return Outcomes(
-        {metric.name: _read_statistics(outcomes, metric.name) for metric in metrics},
-        np.array([_count_of(outcomes, id_, "tied") for id_ in outcomes.value], dtype=np.int64),
-        _read_counts(selections, "selected", n_questions),
-        _read_counts(selections, "candidates", n_questions).astype(np.int64),
-        None
-        if evidence is None
-        else np.array([i in evidence for i in range(n_questions)], dtype=np.bool_),
-        tuple(outcome.get("answer") for outcome in outcomes.value.values()),
+        statistics=statistics,
+        n_tied=np.array(n_tied, dtype=np.int64),
+        n_selected=_read_counts(selections, "selected", n_questions),
+        n_candidates=_read_counts(selections, "candidates", n_questions).astype(np.int64),
+        evidence=evidence,
+        answers=tuple(outcome.get("answer") for outcome in outcomes.value.values()),
     )
 
 
@@ -430,7 +426,7 @@ def _check_row(row: Node, consequences: Iterable[tuple[Node, str, Any]]) -> None
     """
     for node, name, expected in consequences:
         recorded = node.get(name)
-        is_same = str(recorded) == str(expected)
+        is_same = str(recorded) == str(expected)  # a signature has numbers as texts
         if is_number(expected) and is_number(recorded):
             is_same = math.isclose(recorded, expected, rel_tol=_EQUAL, abs_tol=_EQUAL)
         if not is_same:
@@ -448,7 +444,8 @@ def _consequences(
     """Yield the fields whose values follow from others, each with its place and that value."""
     parts = [(node, np.ones(len(row.outcomes.n_tied), dtype=np.bool_))]
     if node.has("groups"):
-        parts += [(node.child("groups").child(value), mask) for value, mask in groups.items()]
+        group_nodes = node.child("groups")
+        parts += [(group_nodes.child(value), mask) for value, mask in groups.items()]
     for place, mask in parts:
         yield place, "questions", int(mask.sum())
         metrics = place.child("metrics")
@@ -477,12 +474,12 @@ def _read_statistics(outcomes: Node, metric: str) -> NDArray[np.float64]:
     """Return a metric's statistics for all questions, of one run or of several; see
     :class:`Outcomes`.
     """
+    # Valid statistics are read at once. Only of others does the loop look for the first wrong one.
     with suppress(AttributeError, LookupError, OverflowError, TypeError, ValueError):
         rows = [outcome["statistics"][metric] for outcome in outcomes.value.values()]
-        of_runs = [values if isinstance(values[0], list) else [values] for values in rows]
-        if {int, float}.issuperset(
-            map(type, (x for values in of_runs for run in values for x in run))
-        ):
+        by_run = [row if isinstance(row[0], list) else [row] for row in rows]
+        types = {type(number) for runs in by_run for run in runs for number in run}
+        if types <= {int, float}:  # NumPy would take true and "1" for numbers too
             array = np.array(rows, dtype=np.float64)
             if array.ndim in (2, 3) and array.size and np.isfinite(array).all():
                 return array

@@ -26,7 +26,7 @@ MIN_RELIABLE_GROUPS = 30
 resamples are too narrow. Intervals of means hold: ``benchmarks/interval_coverage.py``.
 """
 
-_DRAWS_PER_BATCH = 2**20
+_DRAWS_PER_BATCH = 2**20  # 8 MB an array
 
 
 class Interval(NamedTuple):
@@ -163,7 +163,7 @@ def resample_means(
     sums = np.zeros((n_groups, statistics.shape[1]))
     np.add.at(sums, groups, integers)
     table = np.column_stack([sums, sizes])
-    bits = np.random.PCG64(seed % 2**64)
+    bits = np.random.PCG64(seed % 2**64)  # it refuses a negative seed
     totals = np.empty((n, table.shape[1]))
     # A 64-bit word holds two draws. An even number of rows loses no half word between parts, so the
     # part size does not change the draws.
@@ -184,6 +184,7 @@ def scale_to_integers(
     addition nor a machine's linear algebra changes a bit.
     """
     exponent = np.frexp(np.abs(values).max(axis=0) * n_summed)[1]
+    # One of the 53 bits is left for what rounding adds; 2**-1000 keeps tiny units above 0.
     unit = 2.0 ** np.maximum(exponent - 52, -1000)
     return np.rint(values / unit), unit
 
@@ -191,13 +192,15 @@ def scale_to_integers(
 def _count_draws(bits: np.random.PCG64, rows: int, n_groups: int) -> NDArray[np.float64]:
     """Return how often each resample draws each group, shape (rows, n_groups)."""
     size = rows * n_groups
-    # A 32-bit draw times n_groups, shifted right by 32 bits, is a group number in 0..n_groups-1.
+    # "<u8" seen as "<u4" has the low half first, on machines of either byte order.
     words = bits.random_raw((size + 1) // 2).astype("<u8").view("<u4")[:size].astype(np.uint64)
-    drawn = (
-        ((words * np.uint64(n_groups)) >> np.uint64(32)).astype(np.int64).reshape(rows, n_groups)
-    )
-    drawn += np.arange(rows)[:, None] * n_groups
-    return np.bincount(drawn.ravel(), minlength=size).reshape(rows, n_groups).astype(np.float64)
+    # A 32-bit draw times n_groups, shifted right by 32 bits, is a group number in 0..n_groups-1.
+    words *= np.uint64(n_groups)
+    words >>= np.uint64(32)
+    drawn = words.astype(np.int64).reshape(rows, n_groups)
+    drawn += np.arange(rows)[:, None] * n_groups  # each resample counts in a row of its own
+    counts = np.bincount(drawn.ravel(), minlength=size)
+    return counts.reshape(rows, n_groups).astype(np.float64)
 
 
 def tail_probabilities(level: float) -> tuple[float, float]:
@@ -260,16 +263,18 @@ def interval_of_runs(
         return percentile_interval(drawn, level)
     from scipy.special import stdtrit
 
-    parts = [
-        (float(drawn.var()), n_groups - 1),
-        *((float(values.var(ddof=1)) / len(values), len(values) - 1) for values in repeated),
-    ]
+    # The variance of each source, with its degrees of freedom.
+    parts = [(float(drawn.var()), n_groups - 1)]
+    for values in repeated:
+        n_runs = len(values)
+        parts.append((float(values.var(ddof=1)) / n_runs, n_runs - 1))
     total = sum(variance for variance, _ in parts)
     if total <= 0:
         return Interval(value, value)
-    freedom = total**2 / sum(variance**2 / degrees for variance, degrees in parts)
+    squares = sum(variance**2 / degrees for variance, degrees in parts)
+    freedom = total**2 / squares
     half = float(stdtrit(freedom, (1 + level) / 2)) * total**0.5
-    lowest = 0.0 if len(runs) == 1 else -1.0
+    lowest = 0.0 if len(runs) == 1 else -1.0  # a difference can be negative
     return Interval(max(value - half, lowest), min(value + half, 1.0))
 
 
@@ -330,7 +335,10 @@ def permutation_test(
         raise UsageError(
             f"the number of permutations must be at least 1, got {n}", field="n", found=str(n)
         )
-    first, second = (rows if rows.ndim == 2 else rows.mean(axis=1) for rows in (first, second))
+    if first.ndim == 3:
+        first = first.mean(axis=1)
+    if second.ndim == 3:
+        second = second.mean(axis=1)
     # Sums of swapped and unswapped parts stay below four times the sum of either system.
     integers, unit = scale_to_integers(np.concatenate([first, second]), n_summed=4 * len(first))
     of_first, of_second = np.split(integers, 2)
@@ -339,14 +347,18 @@ def permutation_test(
     gained = gained[gained.any(axis=1)]  # swapping equal groups changes nothing
     first_total, grand_total = of_first.sum(axis=0), integers.sum(axis=0)
 
+    scale = unit / len(first)
+
     def difference(totals: NDArray[np.float64]) -> NDArray[np.float64]:
-        means = totals * (unit / len(first)), (grand_total - totals) * (unit / len(first))
-        return np.abs(metric.from_means(means[0]) - metric.from_means(means[1]))
+        metric_of_first = metric.from_means(totals * scale)
+        metric_of_second = metric.from_means((grand_total - totals) * scale)
+        return np.abs(metric_of_first - metric_of_second)
 
     # A swap and its complement only differ in sign, so the last group is never swapped: half of all
     # ways suffice.
     exact = 2 ** max(len(gained) - 1, 0) <= n
     swaps = _all_swaps(len(gained)) if exact else _random_swaps(len(gained), n, seed)
+    # A swap that gives the same difference counts, though its last bits may be others.
     threshold = difference(first_total) - _ROUNDING
     reached, counted = 0, 0
     for swapped in swaps:
@@ -378,8 +390,9 @@ def _random_swaps(n_groups: int, n: int, seed: int) -> Iterator[NDArray[np.float
     starts = range(0, n, step)
     for start in tracked(starts, len(starts)):
         rows = min(step, n - start)
-        drawn = bits.random_raw(rows * words).astype("<u8").view(np.uint8).reshape(rows, -1)
-        yield np.unpackbits(drawn, axis=1, count=n_groups, bitorder="little").astype(np.float64)
+        drawn = bits.random_raw(rows * words).astype("<u8")
+        octets = drawn.view(np.uint8).reshape(rows, -1)
+        yield np.unpackbits(octets, axis=1, count=n_groups, bitorder="little").astype(np.float64)
 
 
 def mcnemar_test(
@@ -414,7 +427,9 @@ def mcnemar_test(
             field="metric",
             found=metric.name,
         )
-    wins, losses = int(np.count_nonzero(first > second)), int(np.count_nonzero(first < second))
+    wins = int(np.count_nonzero(first > second))
+    losses = int(np.count_nonzero(first < second))
+    # SciPy refuses a test of no trials.
     p = float(binomtest(wins, wins + losses).pvalue) if wins + losses else 1.0
     return PairedTest(p, exact=True)
 
@@ -435,8 +450,9 @@ def holm(p_values: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]
     """
     p = np.asarray(p_values, dtype=np.float64)
     order = np.argsort(p, kind="stable")
-    adjusted = np.maximum.accumulate(np.minimum(1, p[order] * np.arange(len(p), 0, -1)))
-    return _restore_order(adjusted, order)
+    factors = np.arange(len(p), 0, -1)  # m - j + 1
+    adjusted = np.minimum(1, p[order] * factors)
+    return _restore_order(np.maximum.accumulate(adjusted), order)
 
 
 def _restore_order(values: NDArray[np.float64], order: NDArray[np.int64]) -> NDArray[np.float64]:

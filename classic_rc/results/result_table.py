@@ -60,13 +60,12 @@ def result_table(
     measures, order = list(_measures(results)), list(Block)
     if is_log(dataset):  # the model whose log the questions are from comes first
         order.sort(key=lambda block: block is not Block.GIVEN)
-    blocks: dict[str, list[dict[str, Any]]] = {
-        **{block.heading: [] for block in order},
-        _GIVEN: [],
-        _MISSING: [{"system": name, "notes": why} for name, why in results.missing.items()],
-    }
+    blocks: dict[str, list[dict[str, Any]]] = {block.heading: [] for block in order}
+    blocks[_GIVEN] = []
+    blocks[_MISSING] = [{"system": name, "notes": why} for name, why in results.missing.items()]
     for i, row in enumerate(results.systems):
         blocks[row.block.heading].append(_system_cells(results, i, measures))
+    # A system's figures from one source share a row.
     of_others: dict[tuple[str, str], dict[str, Any]] = {}
     for key, figure in results.place_figures(figures):
         head = {"system": figure.system, "notes": figure.note}
@@ -80,22 +79,17 @@ def result_table(
     candidates = format_count(results.n_candidates, "candidate")
     notes = [*remarks, *_protocol_notes(results)]
     # A paper's caption has no fingerprint: signatures, which are comments in LaTeX, have it.
-    title = f"{dataset.name}: {dataset_sizes(dataset, candidates)}"
-    return Table(
-        dataset_title(dataset, candidates),
-        columns,
-        [
-            RowGroup(rows, heading if has_headings or heading == _MISSING else None)
-            for heading, rows in filled.items()
-        ],
-        notes,
-        f"{title}. {'; '.join([*_caption_items(results), *notes])}.",
-        {
-            row.name: row.short_signature
-            for row in sorted(results.systems, key=lambda row: order.index(row.block))
-        },
-        {"dataset": dataset.name, "split": dataset.split, "questions": len(dataset)},
-    )
+    described = f"{dataset.name}: {dataset_sizes(dataset, candidates)}"
+    caption = f"{described}. {'; '.join([*_caption_items(results), *notes])}."
+    groups = []
+    for heading, rows in filled.items():
+        is_shown = has_headings or heading == _MISSING
+        groups.append(RowGroup(rows, heading if is_shown else None))
+    rows_in_order = sorted(results.systems, key=lambda row: order.index(row.block))
+    signatures = {row.name: row.short_signature for row in rows_in_order}
+    facts = {"dataset": dataset.name, "split": dataset.split, "questions": len(dataset)}
+    title = dataset_title(dataset, candidates)
+    return Table(title, columns, groups, notes, caption, signatures, facts)
 
 
 class _Measure(NamedTuple):
@@ -177,49 +171,42 @@ def row_notes(row: Row) -> list[str]:
         notes.append(f"tuned on {row.tuned_on}" + (" = THIS DATA" if row.tuned_here else ""))
     if isinstance(row.threshold, float):
         notes.append(f"threshold {row.threshold:.6g}")
-    notes += [
-        f"{name} {_format_tuned(value)}"
-        for name, value in row.tuned_params.items()
-        if not isinstance(value, list)
-    ]
+    for name, value in row.tuned_params.items():
+        if not isinstance(value, list):
+            notes.append(f"{name} {_format_tuned(value)}")
     if row.copied is not None:
-        notes += [] if row.trained_on is None else [f"trained on {row.trained_on}"]
-        notes.append(
-            f"learned from {row.copied.sum():,} of these {len(row.copied):,} questions (same "
-            "passage or question)"
-        )
+        if row.trained_on is not None:
+            notes.append(f"trained on {row.trained_on}")
+        sizes = f"{row.copied.sum():,} of these {len(row.copied):,} questions"
+        notes.append(f"learned from {sizes} (same passage or question)")
     elif row.trained_on is not None:
-        notes.append(
-            f"learned from {row.trained_on}" + ", not from this dataset" * row.trained_elsewhere
-        )
+        limit = ", not from this dataset" if row.trained_elsewhere else ""
+        notes.append(f"learned from {row.trained_on}{limit}")
     if row.option_orders is not None:
         low, high = row.option_orders
-        notes.append(
-            f"{100 * low:.2f} to {100 * high:.2f} over {1 + N_ORDERS} orders of the options"
-        )
+        bounds = f"{100 * low:.2f} to {100 * high:.2f}"
+        notes.append(f"{bounds} over {1 + N_ORDERS} orders of the options")
     return notes
 
 
 def _deviations(row: Row) -> str:
     """Return the standard deviations of the metrics over the runs of a row."""
-    deviations = {
-        METRICS[name].label: row.deviation(METRICS[name]) for name in row.outcomes.statistics
-    }
-    numbers = [
-        f"{100 * deviation:.2f} ({label})"
-        for label, deviation in deviations.items()
-        if deviation is not None
-    ]
-    return f", SD {', '.join(numbers)}"
+    deviations = {}
+    for name in row.outcomes.statistics:
+        metric = METRICS[name]
+        deviation = row.deviation(metric)
+        if deviation is not None:
+            deviations[metric.label] = f"{100 * deviation:.2f} ({metric.label})"
+    return f", SD {', '.join(deviations.values())}"
 
 
 def _format_tuned(value: Any) -> str:
     """Format the tuned value of a parameter; numbers in a tuple have four significant digits
     each.
     """
-    return (
-        "; ".join(f"{number:.4g}" for number in value) if isinstance(value, tuple) else str(value)
-    )
+    if isinstance(value, tuple):
+        return "; ".join(f"{number:.4g}" for number in value)
+    return str(value)
 
 
 def _protocol_notes(results: SharedResults) -> list[str]:
@@ -253,10 +240,11 @@ def _tie_notes(rows: Sequence[Row]) -> list[str]:
     policies = list(dict.fromkeys(row.ties for row in tied if row.ties is not None))
     if len(policies) < 2:
         return []
-    names = {
-        policy: ", ".join(row.name for row in tied if row.ties == policy) for policy in policies
-    }
-    described = "; ".join(f"{names[policy]}: {_TIES[policy]}" for policy in policies)
+    descriptions = []
+    for policy in policies:
+        names = [row.name for row in tied if row.ties == policy]
+        descriptions.append(f"{', '.join(names)}: {_TIES[policy]}")
+    described = "; ".join(descriptions)
     fixed = next((row.ties for row in tied if row.block is Block.GIVEN), "partial")
     return [f"rows treat ties differently ({described}): --ties {fixed} makes them alike"]
 
@@ -301,15 +289,11 @@ def dataset_title(dataset: Dataset, *more: str) -> str:
     fingerprint.
     """
     name = dataset.name + (f" ({dataset.reader})" if dataset.reader else "")
-    scorers = describe_scorers(dataset)
-    return " · ".join(
-        [
-            name,
-            dataset_sizes(dataset, *more),
-            *([scorers] if scorers else []),
-            f"data {dataset.fingerprint[:SHORT_FINGERPRINT]}",
-        ]
-    )
+    parts = [name, dataset_sizes(dataset, *more)]
+    if scorers := describe_scorers(dataset):
+        parts.append(scorers)
+    parts.append(f"data {dataset.fingerprint[:SHORT_FINGERPRINT]}")
+    return " · ".join(parts)
 
 
 def dataset_sizes(dataset: Dataset, *more: str) -> str:

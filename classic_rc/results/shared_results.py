@@ -96,13 +96,12 @@ class SharedResults:
         """The metrics that all systems have: the standard ones, and any that every run
         requested.
         """
-        shared = [
-            name
-            for first in self.systems[:1]
-            for name in first.statistics
-            if all(name in system.statistics for system in self.systems)
-        ]
-        return tuple(dict.fromkeys([*(metric.name for metric in metrics_for(self)), *shared]))
+        names = [metric.name for metric in metrics_for(self)]
+        first = self.systems[0].statistics if self.systems else ()
+        for name in first:
+            if all(name in system.statistics for system in self.systems):
+                names.append(name)
+        return tuple(dict.fromkeys(names))
 
     @property
     def n_candidates(self) -> int:
@@ -173,11 +172,12 @@ class SharedResults:
 
     def part(self, mask: NDArray[np.bool_], name: str) -> SharedResults:
         """Return the results on some of the questions, as a dataset with another name."""
+        systems = tuple(system.part(mask) for system in self.systems)
         return replace(
             self,
             dataset=name,
             find_groups=lambda: renumber(self.groups[mask]),
-            systems=tuple(system.part(mask) for system in self.systems),
+            systems=systems,
             groupings={},
             ids=tuple(itertools.compress(self.ids, mask)),
         )
@@ -208,9 +208,8 @@ class SharedResults:
         key = metric.name, group, decimals
         if key not in self._measured:
             ranked = None if self.is_small(group) else decimals
-            self._measured[key] = self.measure_questions(
-                metric, self.mask(group), self.defining(group), ranked
-            )
+            mask, defining = self.mask(group), self.defining(group)
+            self._measured[key] = self.measure_questions(metric, mask, defining, ranked)
         return self._measured[key]
 
     def measure_questions(
@@ -226,6 +225,7 @@ class SharedResults:
         Without `decimals`, no value is the best.
         """
         n_questions = int(mask.sum())
+        reason = None if n_questions else "the group has no questions"
         rows = [system.statistics[metric.name] for system in self.systems]
         values = [metric.aggregate(of_system[mask]) if n_questions else None for of_system in rows]
         left_out = defining | find_learned(self.systems, mask)
@@ -234,32 +234,34 @@ class SharedResults:
             measured = [(metric, of_system) for of_system in rows]
             intervals = subset_intervals(measured, self.groups, mask, self.resampling)
         tests = [UNTESTED] * len(rows)
-        if self.tests is not None and self.tests.metric == metric.name and n_questions:
+        settings = self.tests
+        if settings is not None and settings.metric == metric.name and n_questions:
             tests = family_tests(
                 metric,
                 [of_system[mask] for of_system in rows],
                 self.names,
-                self.tests.baselines,
+                settings.baselines,
                 self.groups[mask],
-                n=self.tests.n,
-                seed=self.tests.seed,
+                n=settings.n,
+                seed=settings.seed,
                 left_out=left_out,
             )
         best = set() if decimals is None else find_best(self.systems, values, left_out, decimals)
-        return [
-            Measured(
-                values[i],
-                intervals[i],
-                tests[i],
-                i in best,
-                system.name in defining,
-                system.deviation(metric, mask),
-                system,
-                system.lacks_answers(mask, self.task),
-                reason=None if n_questions else "the group has no questions",
+        measurements = []
+        for i, system in enumerate(self.systems):
+            measurement = Measured(
+                value=values[i],
+                interval=intervals[i],
+                test=tests[i],
+                is_best=i in best,
+                defines_group=system.name in defining,
+                deviation=system.deviation(metric, mask),
+                row=system,
+                lacks_answers=system.lacks_answers(mask, self.task),
+                reason=reason,
             )
-            for i, system in enumerate(self.systems)
-        ]
+            measurements.append(measurement)
+        return measurements
 
     def metric(self, name: str | None = None) -> Metric:
         """Return the metric of a name, or the task's main metric.
@@ -311,14 +313,18 @@ def join_results(all_results: Sequence[SharedResults], keys: Collection[str] = (
     _require_equal_facts(all_results)
     groups, group = _join_groups(all_results)
     systems = tuple(system for results in all_results for system in results.systems)
-    names = {system.name for system in systems}
     missing = {name: why for results in all_results for name, why in results.missing.items()}
+    for system in systems:
+        missing.pop(system.name, None)  # it is missing in some of the results only
     resampling = next((results.resampling for results in all_results if results.resampling), None)
     if resampling is not None:
         resampling = replace(resampling, n_groups=int(groups.max()) + 1, group=group)
+    tests = next((results.tests for results in all_results if results.tests), None)
     facts: dict[str, Any] = {}
     for results in all_results:
-        facts |= {key: value for key, value in results.facts.items() if facts.get(key) is None}
+        for key, fact in results.facts.items():
+            if facts.get(key) is None:
+                facts[key] = fact
     return replace(
         first,
         systems=systems,
@@ -326,8 +332,8 @@ def join_results(all_results: Sequence[SharedResults], keys: Collection[str] = (
         group=group,
         groupings=_join_groupings(all_results, keys),
         resampling=resampling,
-        tests=next((results.tests for results in all_results if results.tests), None),
-        missing={name: why for name, why in missing.items() if name not in names},
+        tests=tests,
+        missing=missing,
         facts=facts,
     )
 
@@ -390,10 +396,7 @@ def _join_groupings(
     for results in all_results:
         for key, masks in results.groupings.items():
             groups = joined.setdefault(key, masks)
-            is_same = groups.keys() == masks.keys() and all(
-                np.array_equal(groups[name], masks[name]) for name in groups
-            )
-            if key in used and not is_same:
+            if key in used and not _are_equal(groups, masks):
                 raise UsageError(
                     f"the results on {results.dataset} have different groups of {key}: run the "
                     "systems with the same --labels",
@@ -401,6 +404,14 @@ def _join_groupings(
                     found=key,
                 )
     return joined
+
+
+def _are_equal(
+    first: Mapping[str, NDArray[np.bool_]], second: Mapping[str, NDArray[np.bool_]]
+) -> bool:
+    if first.keys() != second.keys():
+        return False
+    return all(np.array_equal(mask, second[name]) for name, mask in first.items())
 
 
 def _list_names(results: SharedResults) -> str:

@@ -110,13 +110,10 @@ class Signature:
     def join(cls, signatures: Sequence[Signature]) -> Signature:
         """Return the signature of several runs: parts that differ have all values, in order."""
         names = dict.fromkeys(name for signature in signatures for name in signature.parts)
-        values = {
-            name: [signature.parts.get(name, "-") for signature in signatures] for name in names
-        }
-        parts = {
-            name: part_values[0] if len(set(part_values)) == 1 else "+".join(part_values)
-            for name, part_values in values.items()
-        }
+        parts = {}
+        for name in names:
+            values = [signature.parts.get(name, "-") for signature in signatures]
+            parts[name] = values[0] if len(set(values)) == 1 else "+".join(values)
         return cls({**parts, "runs": str(len(signatures))})
 
     def __str__(self) -> str:
@@ -125,14 +122,12 @@ class Signature:
     @property
     def short(self) -> str:
         """The short form, with abbreviated names and digests: ``sw+d|v:mctest160|…``."""
-        solver, *others = self.parts.items()
-        shortened = (
-            (name, _DIGEST.sub(lambda digest: digest[0][:SHORT_FINGERPRINT], text))
-            for name, text in others
-        )
-        return "|".join(
-            [solver[1], *(f"{_ABBREVIATIONS.get(name, name)}:{value}" for name, value in shortened)]
-        )
+        (_, solver), *others = self.parts.items()
+        parts = [solver]
+        for name, text in others:
+            shortened = _DIGEST.sub(lambda digest: digest[0][:SHORT_FINGERPRINT], text)
+            parts.append(f"{_ABBREVIATIONS.get(name, name)}:{shortened}")
+        return "|".join(parts)
 
 
 def dataset_signature(dataset: Dataset | TrainedOn) -> str:
@@ -153,11 +148,9 @@ def file_signature(path: str) -> str:
     """Return a file's name, without its folder, and the start of its sha256; `path` itself if it
     is not a file.
     """
-    return (
-        f"{Path(path).name}@{file_digest(path)[:SHORT_FINGERPRINT]}"
-        if Path(path).is_file()
-        else path
-    )
+    if not Path(path).is_file():
+        return path
+    return f"{Path(path).name}@{file_digest(path)[:SHORT_FINGERPRINT]}"
 
 
 def _signature_value(solver: Solver, name: str, value: Any) -> Any:
@@ -198,10 +191,8 @@ def changed_params(solver: Solver, variant: str | None) -> dict[str, Any]:
     what the variant's name implies. Beside that name, a file is data with a fact of its own.
     """
     params = {} if solver.analyzer is None or solver.members else {"analyzer": solver.analyzer}
-    defaults = {
-        name: declared.default
-        for name, declared in inspect.signature(type(solver)).parameters.items()
-    }
+    declared = inspect.signature(type(solver)).parameters
+    defaults = {name: parameter.default for name, parameter in declared.items()}
     if variant is not None:
         defaults |= solver.variants[variant].params
     in_other_parts = {"analyzer", "decision", "seed"}
@@ -235,9 +226,11 @@ def _plugin(registry: Registry[Any], name: str | None) -> str | None:
 def _member_text(solver: Solver) -> str:
     """Return a signature's text for one member of a combined solver."""
     variant = solver.variant_name()
-    facts = {**changed_params(solver, variant), **solver.signature_facts()}
-    parts = [f"{name}={_value_text(value)}" for name, value in facts.items() if value is not None]
-    return ",".join([f"{solver.name}:{variant}" if variant else solver.name, *parts])
+    parts = [f"{solver.name}:{variant}" if variant else solver.name]
+    for name, value in {**changed_params(solver, variant), **solver.signature_facts()}.items():
+        if value is not None:
+            parts.append(f"{name}={_value_text(value)}")
+    return ",".join(parts)
 
 
 def _plain_value(value: Any) -> Any:
@@ -247,11 +240,9 @@ def _plain_value(value: Any) -> Any:
         return solver_spec(value)
     if isinstance(value, list | tuple):
         return [_plain_value(item) for item in value]
-    if (
-        value is None
-        or isinstance(value, bool | int | str)
-        or (isinstance(value, float) and math.isfinite(value))
-    ):
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float) and math.isfinite(value):
         return value
     # JSON has no infinite numbers; estimators print over several lines
     return " ".join(str(value).split())

@@ -49,17 +49,14 @@ class Significance:
         """A sentence that explains the mark in a table."""
         what = "passages" if self.group is None else f"groups of passages ({self.group})"
         kind = "pairs" if self.has_letters else "systems"
-        systems = (
-            f"Holm over the {self.tests:,} {kind} of a column"
-            if self.tests > 1
-            else "one test per column"
-        )
+        systems = "one test per column"
+        if self.tests > 1:
+            systems = f"Holm over the {self.tests:,} {kind} of a column"
         label = METRICS[self.metric].label
         mark = f"*: {label} differs from {self.baselines[0]}"
         if self.has_letters:
-            baselines = ", ".join(
-                f"{name} ({letter})" for name, letter in zip(self.baselines, LETTERS, strict=False)
-            )
+            letters = zip(self.baselines, LETTERS, strict=False)
+            baselines = ", ".join(f"{name} ({letter})" for name, letter in letters)
             mark = f"letters: {label} is better than that of {baselines}"
         return (
             f"{mark}, p < {ALPHA:g} "
@@ -73,12 +70,12 @@ def family_pairs(names: Sequence[str], baselines: Sequence[str]) -> list[tuple[i
     two sides.
     """
     bases = [names.index(name) for name in baselines if name in names]
-    return [
-        (i, base)
-        for base in bases
-        for i in range(len(names))
-        if i != base and not (i in bases and i < base)
-    ]
+    pairs = []
+    for base in bases:
+        for i in range(len(names)):
+            if i > base or (i < base and i not in bases):
+                pairs.append((i, base))
+    return pairs
 
 
 def family_tests(
@@ -99,28 +96,25 @@ def family_tests(
     passages of the questions. Baselines without a row, and the systems of `left_out`, are not
     tested.
     """
-    pairs = [
-        pair
-        for pair in family_pairs(names, baselines)
-        if left_out.isdisjoint(names[i] for i in pair)
-    ]
-    passages = renumber(groups)
-    adjusted = holm(
-        [
-            permutation_test(metric, rows[i], rows[j], passages, n=n, seed=seed).p
-            for i, j in tracked(pairs, len(pairs))
-        ]
-    ).tolist()
+    pairs = []
+    for i, base in family_pairs(names, baselines):
+        if left_out.isdisjoint((names[i], names[base])):
+            pairs.append((i, base))
+    passages = renumber(groups)  # a subset of the questions lacks some passages
+    tested = []
+    for i, base in tracked(pairs, len(pairs)):
+        test = permutation_test(metric, rows[i], rows[base], passages, n=n, seed=seed)
+        tested.append(test.p)
     p_values: list[float | None] = [None] * len(rows)
     beats: list[list[int]] = [[] for _ in rows]
-    values = [metric.aggregate(passages) for passages in rows]
-    for (i, base), p in zip(pairs, adjusted, strict=True):
+    values = [metric.aggregate(statistics) for statistics in rows]
+    for (i, base), p in zip(pairs, holm(tested).tolist(), strict=True):
         if len(baselines) == 1:
             p_values[i] = p
         elif p < ALPHA:
+            # The test has two sides: the values say which row is better.
             better, worse = (i, base) if values[i] > values[base] else (base, i)
-            beats[better] += [baselines.index(names[worse])] if names[worse] in baselines else []
-    return [
-        Tested(metric.name, p, tuple(sorted(beaten)))
-        for p, beaten in zip(p_values, beats, strict=True)
-    ]
+            if names[worse] in baselines:
+                beats[better].append(baselines.index(names[worse]))
+    tests = zip(p_values, beats, strict=True)
+    return [Tested(metric.name, p, tuple(sorted(beaten))) for p, beaten in tests]

@@ -72,29 +72,29 @@ def render_latex(
         free -= n_lines
     lines = []
     for i, panels in enumerate(floats):
-        lines += [r"\addtocounter{table}{-1}"] if i else []
+        if i:  # the floats of a table have one number
+            lines.append(r"\addtocounter{table}{-1}")
         lines += [rf"\begin{{{environment}}}[t]", r"\centering", r"\small"]
         for j, panel in enumerate(panels):
             lines += [r"\par\medskip"] if j else []
             lines += latex_tabular(panel, names=names)
-        title = table.title if i else table.caption or table.title
-        lines += [rf"\caption{{{latex_caption(title)}{' (continued)' if i else ''}}}"]
-        lines += [rf"\label{{{label}}}"] if label and not i else []
-        lines += [rf"\end{{{environment}}}"]
-    notes = [
-        f"% {note}" for note in (*table.note_lines, *table.signature_lines, *latex_preamble(lines))
-    ]
-    return "\n".join([*notes, *lines]) + "\n"
+        caption = latex_caption(table.title if i else table.caption or table.title)
+        lines.append(rf"\caption{{{caption}{' (continued)' if i else ''}}}")
+        if label and not i:
+            lines.append(rf"\label{{{label}}}")
+        lines.append(rf"\end{{{environment}}}")
+    notes = (*table.note_lines, *table.signature_lines, *latex_preamble(lines))
+    comments = [f"% {note}" for note in notes]
+    return "\n".join([*comments, *lines]) + "\n"
 
 
 def _interval_style(table: Table) -> IntervalStyle:
     """Return how a table shows intervals, if it does."""
-    styles = {
-        column.intervals
-        for _, cells in table.lines()
-        for column, cell in zip(table.shown, cells, strict=True)
-        if column.parts(cell).interval
-    }
+    styles = set()
+    for _, cells in table.lines():
+        for column, cell in zip(table.shown, cells, strict=True):
+            if column.parts(cell).interval:
+                styles.add(column.intervals)
     return next((style for style in ("pm", "lines") if style in styles), "none")
 
 
@@ -108,19 +108,16 @@ def _parts(table: Table, most_columns: int) -> Iterator[Table]:
     most_rows = (_MOST_LINES - _HEAD_LINES) // (2 if is_stacked(table) else 1)
     row_parts = list(_row_parts(table, most_rows))
     for panel_columns in _column_parts(table, most_columns):
+        columns = [table.shown[j] for j in panel_columns]
         for groups in row_parts:
-            rows = [
-                RowGroup([[row[j] for j in panel_columns] for row in group.rows], group.heading)
-                for group in groups
-            ]
-            yield replace(table, columns=[table.shown[j] for j in panel_columns], row_groups=rows)
+            panel_groups = [group.select(panel_columns) for group in groups]
+            yield replace(table, columns=columns, row_groups=panel_groups)
 
 
 def _column_parts(table: Table, most_columns: int) -> list[list[int]]:
     """Return the columns of each panel; groups of columns stay together if they can."""
-    n_names = next(
-        (j for j, column in enumerate(table.shown) if not column.is_text), len(table.shown)
-    )
+    numeric = [j for j, column in enumerate(table.shown) if not column.is_text]
+    n_names = numeric[0] if numeric else len(table.shown)
     names, room = list(range(n_names)), max(most_columns + 1 - n_names, 2)
     panels: list[list[int]] = []
     for _, group in groupby(range(n_names, len(table.shown)), key=lambda j: table.shown[j].group):
@@ -179,10 +176,8 @@ def _body_lines(table: Table, names: Mapping[str, str]) -> list[str]:
     for i, (heading, cells) in enumerate(table.lines()):
         if heading is not None:
             lines += [r"\addlinespace"] if i else []
-            width = len(table.shown)
-            lines.append(
-                _line([rf"\multicolumn{{{width}}}{{@{{}}l}}{{\textit{{{latex_text(heading)}}}}}"])
-            )
+            written = rf"\textit{{{latex_text(heading)}}}"
+            lines.append(_line([rf"\multicolumn{{{len(table.shown)}}}{{@{{}}l}}{{{written}}}"]))
         lines += _row_lines(table, cells, names)
     return lines
 
@@ -190,10 +185,10 @@ def _body_lines(table: Table, names: Mapping[str, str]) -> list[str]:
 def _is_wrapped(table: Table) -> list[bool]:
     """Return which columns wrap their texts."""
     rows = [cells for _, cells in table.lines()]
-    lengths = [
-        max((len(column.text(cells[j])) for cells in rows), default=0) if column.is_text else 0
-        for j, column in enumerate(table.shown)
-    ]
+    lengths = [0] * len(table.shown)
+    for j, column in enumerate(table.shown):
+        if column.is_text:
+            lengths[j] = max((len(column.text(cells[j])) for cells in rows), default=0)
     return [max(lengths) > _LONG_CELL and length > _SHORT_CELL for length in lengths]
 
 
@@ -227,21 +222,17 @@ def _header_lines(table: Table, names: Mapping[str, str]) -> Iterator[str]:
     if any(column.group for column in others):
         headers, rules, start = [], [], 1
         for name, n in table.column_groups[1:]:
-            headers.append(_header_cell(table.shown[start], name, n, stacked))
-            rules += (
-                [rf"\cmidrule(lr){{{start + 1}-{start + n}}}"] if table.shown[start].name else []
-            )
+            column = table.shown[start]
+            headers.append(_header_cell(column, name, n, stacked))
+            if column.name:
+                rules.append(rf"\cmidrule(lr){{{start + 1}-{start + n}}}")
             start += n
         yield _line(["" if has_names else latex_text(first.name), *headers])
         if not has_names:
             return
         yield "".join(rules)
-    yield _line(
-        [
-            latex_text(first.name),
-            *(_header_cell(column, column.name, 1, stacked, names) for column in others),
-        ]
-    )
+    headers = [_header_cell(column, column.name, 1, stacked, names) for column in others]
+    yield _line([latex_text(first.name), *headers])
 
 
 def _header_cell(
@@ -291,11 +282,9 @@ def _top(table: Table, column: Column, cell: Cell) -> str:
     index = list(table.shown).index(column)
     of_column = [cells[index] for _, cells in table.lines()]
     longest = max(len(column.parts(column_cell).number) for column_cell in of_column)
-    content = (
-        rf"\phantom{{{'0' * (longest - len(parts.number))}}}{content}"
-        if len(parts.number) < longest
-        else content
-    )
+    n_missing = longest - len(parts.number)
+    if n_missing > 0:
+        content = rf"\phantom{{{'0' * n_missing}}}{content}"
     if not parts.interval:
         return content + (rf"\rlap{{$^{{{signs}}}$}}" if signs else "")
     # Here ± follows the mark: cells without a mark get its width, so that numbers are below each
@@ -330,9 +319,8 @@ def latex_text(text: str) -> str:
 
 def latex_caption(text: str) -> str:
     """Escape a caption, with marks and p-values as in the table."""
-    return re.sub(r"\bp \\textless\{\} ([\d.]+)", r"$p < \1$", latex_text(text)).replace(
-        " {*}:", " $^{*}$:"
-    )
+    caption = re.sub(r"\bp \\textless\{\} ([\d.]+)", r"$p < \1$", latex_text(text))
+    return caption.replace(" {*}:", " $^{*}$:")
 
 
 _LATEX = {
@@ -367,11 +355,9 @@ def latex_preamble(lines: Iterable[str]) -> list[str]:
     non-Latin scripts.
     """
     lines = [line for line in lines if not line.startswith("%")]
-    packages = [
-        "booktabs",
-        "adjustbox",
-        *(["tabularx"] if any("{tabularx}" in line for line in lines) else []),
-    ]
+    packages = ["booktabs", "adjustbox"]
+    if any("{tabularx}" in line for line in lines):
+        packages.append("tabularx")
     remarks = [rf"\usepackage{{{','.join(packages)}}}"]
     if any(r"\citep{" in line for line in lines):
         remarks.append(r"\usepackage{natbib}, which the style may load already")

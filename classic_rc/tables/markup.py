@@ -89,7 +89,9 @@ def markdown_block(text: str) -> str:
     match = _MARKDOWN_BLOCK.match(escaped)
     if match is None:
         return escaped
-    return f"\\{escaped}" if not match[1].isdecimal() else f"{match[1]}\\{escaped[match.end() :]}"
+    if match[1].isdecimal():
+        return f"{match[1]}\\{escaped[match.end() :]}"
+    return f"\\{escaped}"
 
 
 # --------------------------------------------------------------------------------------------------
@@ -125,14 +127,15 @@ def render_html(table: Table) -> str:
     signatures = "<br>".join(map(escape, table.signature_lines))
     notes = [*map(escape, table.note_lines), *([signatures] if signatures else [])]
     cell = f'<td colspan="{len(table.shown)}"{_inline("left", "notes")}>'
-    foot = [
-        "</tbody><tfoot>",
-        *(f"<tr>{cell}{note}</td></tr>" for note in notes),
-        "</tfoot></table>",
-    ]
     caption = f"<caption>{escape(printable(table.title))}</caption>"
     lines = [f'<table style="text-align: right">{caption}<thead>', *html_lines(table, _inline)]
-    return "\n".join([*lines, *(foot if notes else ["</tbody></table>"])]) + "\n"
+    if notes:
+        lines.append("</tbody><tfoot>")
+        lines += [f"<tr>{cell}{note}</td></tr>" for note in notes]
+        lines.append("</tfoot></table>")
+    else:
+        lines.append("</tbody></table>")
+    return "\n".join(lines) + "\n"
 
 
 def html_lines(table: Table, look: Callable[..., str]) -> Iterator[str]:
@@ -150,40 +153,34 @@ def html_lines(table: Table, look: Callable[..., str]) -> Iterator[str]:
     def shown(column: Column, cell: Cell) -> str:
         number, mark, interval = map(escape, column.parts(cell))
         text = f"<strong>{number}</strong>" if cell.bold else number
-        return (
-            text
-            + (f"<sup>{mark}</sup>" if mark else "")
-            + (f"<wbr><small>{interval}</small>" if interval else "")
-        )
+        if mark:
+            text += f"<sup>{mark}</sup>"
+        if interval:
+            text += f"<wbr><small>{interval}</small>"
+        return text
 
     has_two_lines = any(column.group and column.name for column in table.shown)
     if has_two_lines:
-        groups = (
-            f'<th scope="colgroup" colspan="{n}"{look("middle")}>{escape(printable(name))}</th>'
-            for name, n in table.column_groups
-        )
-        yield f"<tr>{''.join(groups)}</tr>"
-    names = (
-        (column, printable(column.name) if has_two_lines else column.heading)
-        for column in table.shown
-    )
-    yield (
-        "<tr>"
-        + "".join(f'<th scope="col"{of(column)}>{escape(name)}</th>' for column, name in names)
-        + "</tr>"
-    )
+        groups = ""
+        for name, n in table.column_groups:
+            place = f'scope="colgroup" colspan="{n}"{look("middle")}'
+            groups += f"<th {place}>{escape(printable(name))}</th>"
+        yield f"<tr>{groups}</tr>"
+    headers = ""
+    for column in table.shown:
+        name = printable(column.name) if has_two_lines else column.heading
+        headers += f'<th scope="col"{of(column)}>{escape(name)}</th>'
+    yield f"<tr>{headers}</tr>"
     yield "</thead><tbody>"
     for heading, (first, *others) in table.lines():
         if heading is not None:
             place = f'scope="rowgroup" colspan="{len(table.shown)}"{look("left", "block")}'
             yield f"<tr><th {place}>{escape(heading)}</th></tr>"
-        pairs = zip(table.shown[1:], others, strict=True)
-        cells = "".join(
-            f"<td{of_cell(column, cell)}>{shown(column, cell)}</td>" for column, cell in pairs
-        )
         faint = look("left", *["grey"] * first.faint)
-        name = f'<th scope="row"{faint}>{shown(table.shown[0], first)}</th>'
-        yield f"<tr>{name}{cells}</tr>"
+        cells = f'<th scope="row"{faint}>{shown(table.shown[0], first)}</th>'
+        for column, cell in zip(table.shown[1:], others, strict=True):
+            cells += f"<td{of_cell(column, cell)}>{shown(column, cell)}</td>"
+        yield f"<tr>{cells}</tr>"
 
 
 def _inline(*looks: str) -> str:

@@ -145,10 +145,10 @@ class Column:
         escapes.
         """
         number = self._write(cell.value)
+        if cell.faint and number:
+            number = f"({number})"
         mark = "" if cell.is_missing else printable(cell.mark)
-        return CellParts(
-            f"({number})" if cell.faint and number else number, mark, self._write_interval(cell)
-        )
+        return CellParts(number, mark, self._write_interval(cell))
 
     def text(self, cell: Cell) -> str:
         """Return what a cell of this column shows as one text."""
@@ -168,16 +168,15 @@ class Column:
         if cell.interval is None or cell.is_missing or self.intervals == "none":
             return ""
         written = _FORMATS[self.kind]
-        decimals = (
-            written.interval_decimals
-            if self.decimals is None
-            else min(written.interval_decimals, self.decimals)
-        )
+        decimals = written.interval_decimals
+        if self.decimals is not None:
+            decimals = min(decimals, self.decimals)
+        low, high = cell.interval
         if self.intervals == "pm":
             assert isinstance(cell.value, float | int)
-            low, high = cell.interval  # the longer side, so that ± never claims too much
-            return f" ± {written.write(max(cell.value - low, high - cell.value), decimals)}"
-        return " [{}, {}]".format(*(written.write(bound, decimals) for bound in cell.interval))
+            longer = max(cell.value - low, high - cell.value)  # so that ± never claims too much
+            return f" ± {written.write(longer, decimals)}"
+        return f" [{written.write(low, decimals)}, {written.write(high, decimals)}]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +187,10 @@ class RowGroup:
 
     rows: Sequence[Sequence[Any]]  # of cells and values
     heading: str | None = None
+
+    def select(self, columns: Sequence[int]) -> RowGroup:
+        """Return the rows with the cells of these columns only."""
+        return RowGroup([[row[j] for j in columns] for row in self.rows], self.heading)
 
 
 def fill_rows(columns: Sequence[Column], rows: Iterable[Mapping[str, Any]]) -> list[list[Any]]:
@@ -219,19 +222,14 @@ class Table:
     @property
     def column_groups(self) -> list[tuple[str, int]]:
         """The groups of neighbouring columns that people see, each with its number of columns."""
-        return [
-            (name, len(list(neighbours)))
-            for name, neighbours in groupby(column.group for column in self.shown)
-        ]
+        groups = groupby(column.group for column in self.shown)
+        return [(name, len(list(neighbours))) for name, neighbours in groups]
 
     @property
     def visible_groups(self) -> Iterator[RowGroup]:
         """The groups of rows with the cells of the columns that people see."""
         visible = [j for j, column in enumerate(self.columns) if not column.hidden]
-        return (
-            RowGroup([[row[j] for j in visible] for row in group.rows], group.heading)
-            for group in self.row_groups
-        )
+        return (group.select(visible) for group in self.row_groups)
 
     def lines(self, *, hidden: bool = False) -> Iterator[tuple[str | None, list[Cell]]]:
         """Yield each row, after the heading of its group if it is the first of one that has a
@@ -250,22 +248,17 @@ class Table:
     def __getitem__(self, column: str) -> dict[str, Cell]:
         """Return the cells of a column, found by its name or key, by the names of their rows."""
         index = self._index(column)
-        return {str(cells[0].value): cells[index] for _, cells in self.lines(hidden=True)}
+        rows = [cells for _, cells in self.lines(hidden=True)]
+        return {str(cells[0].value): cells[index] for cells in rows}
 
     def select(self, *columns: str) -> Table:
         """Return the table with only these columns, found by their names or keys, and none of
         them hidden.
         """
         indices = [self._index(column) for column in columns]
-        groups = [
-            RowGroup([[row[j] for j in indices] for row in group.rows], group.heading)
-            for group in self.row_groups
-        ]
-        return replace(
-            self,
-            columns=[replace(self.columns[j], hidden=False) for j in indices],
-            row_groups=groups,
-        )
+        shown = [replace(self.columns[j], hidden=False) for j in indices]
+        groups = [group.select(indices) for group in self.row_groups]
+        return replace(self, columns=shown, row_groups=groups)
 
     def _index(self, column: str) -> int:
         for j, candidate in enumerate(self.columns):
@@ -296,12 +289,12 @@ class Table:
         for column in self.columns:
             key = column.key or column.heading
             keys.append(f"{key} ({len(keys) + 1})" if key in keys else key)
-        bounded = {
-            key for key, *cells in zip(keys, *rows, strict=True) if any(c.interval for c in cells)
-        }
-        marked = {
-            key for key, *cells in zip(keys, *rows, strict=True) if any(c.mark for c in cells)
-        }
+        bounded, marked = set(), set()
+        for key, *column_cells in zip(keys, *rows, strict=True):
+            if any(cell.interval for cell in column_cells):
+                bounded.add(key)
+            if any(cell.mark for cell in column_cells):
+                marked.add(key)
         records = []
         for heading, cells in zip(headings, rows, strict=True):
             record: dict[str, Any] = dict(self.facts)
@@ -336,7 +329,9 @@ def join_words(words: Sequence[str]) -> str:
     >>> join_words(["a"]), join_words(["a", "b"]), join_words(["a", "b", "c"])
     ('a', 'a and b', 'a, b and c')
     """
-    return f"{', '.join(words[:-1])} and {words[-1]}" if len(words) > 1 else "".join(words)
+    if len(words) < 2:
+        return "".join(words)
+    return f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 def format_percent(value: float | None, decimals: int = 2) -> str:

@@ -62,10 +62,10 @@ def render_text(table: Table, *, signatures: bool = False, width: int | None = N
     width = terminal_width() if width is None else width
     lines = list(table.lines())
     headings = [heading for heading, _ in lines]
-    columns = [
-        _TextColumn.of(column.heading, _texts(column, cells), column.is_text, column.kind == "note")
-        for column, *cells in zip(table.shown, *(cells for _, cells in lines), strict=True)
-    ]
+    columns = []
+    for column, *cells in zip(table.shown, *(cells for _, cells in lines), strict=True):
+        texts, is_note = _texts(column, cells), column.kind == "note"
+        columns.append(_TextColumn.of(column.heading, texts, column.is_text, is_note))
     footnotes: list[str] = []
     if _total(columns) > width:
         columns, footnotes = _move_notes([_wrap_header(column) for column in columns])
@@ -75,8 +75,11 @@ def render_text(table: Table, *, signatures: bool = False, width: int | None = N
         text += [""] if i else []
         text += _panel_lines(panel, headings)
     notes = [line for note in (*footnotes, *table.note_lines) for line in wrap_note(note, width)]
-    details = table.signature_lines if signatures else []
-    return "\n".join([*text, *([""] if notes or details else []), *notes, *details]) + "\n"
+    if signatures:
+        notes += table.signature_lines
+    if notes:
+        text += ["", *notes]
+    return "\n".join(text) + "\n"
 
 
 def _texts(column: Column, cells: Sequence[Cell]) -> list[str]:
@@ -86,11 +89,11 @@ def _texts(column: Column, cells: Sequence[Cell]) -> list[str]:
     parts = [column.parts(cell) for cell in cells]
     marks = max((column_width(printed.mark) for printed in parts), default=0)
     intervals = max((len(printed.interval) for printed in parts), default=0)
-    spaces = [" " * (marks - column_width(printed.mark)) for printed in parts]
-    return [
-        p.number + p.mark + space + p.interval.ljust(intervals)
-        for p, space in zip(parts, spaces, strict=True)
-    ]
+    texts = []
+    for printed in parts:
+        space = " " * (marks - column_width(printed.mark))
+        texts.append(printed.number + printed.mark + space + printed.interval.ljust(intervals))
+    return texts
 
 
 def _total(columns: Sequence[_TextColumn]) -> int:
@@ -99,9 +102,8 @@ def _total(columns: Sequence[_TextColumn]) -> int:
 
 def _wrap_header(column: _TextColumn) -> _TextColumn:
     """Return a column as narrow as its cells and the words of its header."""
-    return replace(
-        column, width=max(map(column_width, (*column.header.split(), *column.cells)), default=0)
-    )
+    texts = (*column.header.split(), *column.cells)
+    return replace(column, width=max(map(column_width, texts), default=0))
 
 
 def _move_notes(columns: Sequence[_TextColumn]) -> tuple[list[_TextColumn], list[str]]:
@@ -128,13 +130,15 @@ def _narrow(columns: Sequence[_TextColumn], width: int) -> list[_TextColumn]:
     width.
     """
     narrowed = list(columns)
+    of_text = [j for j, column in enumerate(columns) if column.is_text]
     for _ in range(_total(columns) - width):
-        widest = max(
-            (j for j, column in enumerate(narrowed) if column.is_text),
-            key=lambda j: narrowed[j].width,
-        )
+        widest = max(of_text, key=lambda j: narrowed[j].width)
         if narrowed[widest].width <= _NARROWEST:
-            return [replace(c, width=min(c.width, width // 2)) if c.is_text else c for c in columns]
+            narrowed = list(columns)
+            for j in of_text:
+                half = min(columns[j].width, width // 2)
+                narrowed[j] = replace(columns[j], width=half)
+            return narrowed
         narrowed[widest] = replace(narrowed[widest], width=narrowed[widest].width - 1)
     return narrowed
 
@@ -144,7 +148,8 @@ def _panels(columns: Sequence[_TextColumn], width: int) -> list[list[_TextColumn
 
     The groups are as few as possible, and about equally wide.
     """
-    n = next((i for i, column in enumerate(columns) if not column.is_text), len(columns))
+    numeric = [i for i, column in enumerate(columns) if not column.is_text]
+    n = numeric[0] if numeric else len(columns)
     while n > 1 and _total(columns[:n]) > width // 2:
         n -= 1
     names, others = columns[:n], columns[n:]
@@ -215,11 +220,10 @@ def wrap(text: str, width: int, *, break_words: bool = True) -> list[str]:
 def wrap_note(text: str, width: int) -> list[str]:
     """Return the lines of a note; those after the first are indented, and no word is broken."""
     indent = " " * (len(text) - len(text.lstrip()))
-    first, *others = wrap(text.lstrip(), width - len(indent) - _NOTE_INDENT, break_words=False)
-    return [
-        indent + isolate_direction(first),
-        *(f"{indent}{' ' * _NOTE_INDENT}{line}" for line in others),
-    ]
+    room = width - len(indent) - _NOTE_INDENT
+    first, *others = wrap(text.lstrip(), room, break_words=False)
+    deeper = indent + " " * _NOTE_INDENT
+    return [indent + isolate_direction(first), *(deeper + line for line in others)]
 
 
 _RIGHT_TO_LEFT = frozenset({"R", "AL", "RLE", "RLO", "RLI"})
@@ -243,11 +247,10 @@ def column_width(text: str) -> int:
     """Return the number of terminal columns: two for wide characters, none for marks and
     joiners.
     """
-    return sum(
-        0
-        if unicodedata.category(c) in _NO_WIDTH
-        else 2
-        if unicodedata.east_asian_width(c) in "WF"
-        else 1
-        for c in text
-    )
+    return sum(map(_character_width, text))
+
+
+def _character_width(character: str) -> int:
+    if unicodedata.category(character) in _NO_WIDTH:
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
