@@ -83,7 +83,7 @@ def least_shared(sizes: NDArray[np.int64], share: float) -> NDArray[np.int64]:
     >>> least_shared(np.array([4, 5, 10]), 0.7).tolist()
     [3, 4, 7]
     """
-    # A float product may be a little too large: 0.55 * 20 is 11.000000000000002, and not 12 words.
+    # A float product may be a little too large: 0.28 * 25 is 7.000000000000001, and not 8 words.
     return np.ceil(share * sizes - 1e-9).astype(np.int64)
 
 

@@ -8,6 +8,7 @@ weight in its loss. All numbers are float32, which suffices to compare losses.
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -123,9 +124,10 @@ class HeldOutFits:
             Default: weights of 0.
         """
         matrix, losses = self._matrix, self._losses
-        shapes = [(len(losses.taught), n) for n in (matrix.n_columns, len(self._groups))]
-        fit = HeldOutFit(*(np.zeros(shape, dtype=np.float32) for shape in shapes))
-        if start is not None:
+        if start is None:
+            weights = np.zeros((len(losses.taught), matrix.n_columns), dtype=np.float32)
+            fit = HeldOutFit(weights, np.zeros(losses.taught.shape, dtype=np.float32))
+        else:
             fit = HeldOutFit(start.weights.copy(), start.margins.copy())
         active = np.arange(len(losses.taught))
         state = losses.at(fit.margins, active)
@@ -154,7 +156,9 @@ class HeldOutFits:
                 if (reached <= sufficient).all():
                     break
                 size[reached > sufficient] /= 2
-            fit.weights[active], fit.margins[active], objective[active] = weights, margins, reached
+            fit.weights[active] = weights
+            fit.margins[active] = margins
+            objective[active] = reached
             goes_on = expected > _NOISE * reached
             active, state = active[goes_on], state.take(goes_on)
             if not len(active):
@@ -163,7 +167,8 @@ class HeldOutFits:
 
     def held_out(self, fit: HeldOutFit) -> NDArray[np.float64]:
         """Return the margin of each row by the model that has not learned from its group."""
-        return fit.margins[self._groups, np.arange(len(self._groups))].astype(np.float64)
+        rows = np.arange(len(self._groups))
+        return fit.margins[self._groups, rows].astype(np.float64)
 
     def _prepare(
         self, fit: HeldOutFit, objective: float, C: float
@@ -221,13 +226,16 @@ class HeldOutFits:
             goes_on &= (rz > stop) & (C * _squares(residual) > target)
             if not goes_on.any():
                 break
-            p *= (rz / np.where(before > 0, before, 1.0)).astype(np.float32)[:, None]
+            # Models that are done no longer change: any factor will do.
+            factor = rz / np.where(before > 0, before, 1.0)
+            p *= factor.astype(np.float32)[:, None]
             p += z
         return direction
 
 
 def _products(first: Floats, second: Floats) -> NDArray[np.float64]:
-    return np.array([a @ b for a, b in zip(first, second, strict=True)], dtype=np.float64)
+    products = [a @ b for a, b in zip(first, second, strict=True)]
+    return np.array(products, dtype=np.float64)
 
 
 def _squares(vectors: Floats) -> NDArray[np.float64]:
@@ -266,15 +274,15 @@ class _States(NamedTuple):
         """Return some models."""
         if models.all():
             return self
-        return self._replace(
-            values=self.values[models], gradient=self.gradient[models], weight=self.weight[models]
-        )
+        columns = [column[models] for column in self[:3]]
+        return _States(*columns, self.question, self.starts)
 
     def curve(self, change: Floats) -> Floats:
         """Return the Hessians times changes of the margins."""
         product = self.weight * change
         if self.question is not None:
-            product -= self.weight * np.add.reduceat(product, self.starts, axis=1)[:, self.question]
+            sums = np.add.reduceat(product, self.starts, axis=1)
+            product -= self.weight * sums[:, self.question]
         return product
 
 
@@ -299,10 +307,12 @@ class _ModelLosses:
             value = (np.logaddexp(0, -signed) * taught).sum(axis=1, dtype=np.float64)
             weight = wrong * (1 - wrong) * taught
             return _States(value, -sign * wrong * taught, weight, None, self._starts)
-        shifted = margins - np.maximum.reduceat(margins, self._starts, axis=1)[:, self._question]
+        largest = np.maximum.reduceat(margins, self._starts, axis=1)
+        shifted = margins - largest[:, self._question]  # so that no exponential overflows
         powers = np.exp(shifted)
         totals = np.add.reduceat(powers, self._starts, axis=1)
-        losses = (np.log(totals) - shifted[:, self._chosen]) * taught[:, self._chosen]
+        losses = np.log(totals) - shifted[:, self._chosen]
+        losses *= taught[:, self._chosen]
         powers /= totals[:, self._question]
         gradient = (powers - self._right) * taught
         powers *= taught
@@ -329,12 +339,13 @@ class _Matrix:
         n_types, n_repeated = len(typed.ends) - 1, len(typed.columns)
         self.n_dense = self._n_plain + n_types * n_repeated
         self.n_columns = self.n_dense + self._sparse.shape[1]
-        starts = self._n_plain + n_repeated * np.arange(n_types + 1)
-        # of each type its rows and its columns
-        self._types = [
-            (slice(*typed.ends[t : t + 2].tolist()), slice(*starts[t : t + 2].tolist()))
-            for t in np.flatnonzero(np.diff(typed.ends)).tolist()
-        ]
+        # of each type with rows these and its columns
+        self._types: list[tuple[slice, slice]] = []
+        column = self._n_plain
+        for start, stop in pairwise(typed.ends.tolist()):
+            if start < stop:
+                self._types.append((slice(start, stop), slice(column, column + n_repeated)))
+            column += n_repeated
 
     def times(self, vectors: Floats) -> Floats:
         """Return the products with vectors of shape (n, n_columns)."""
