@@ -79,7 +79,7 @@ def word_distance(
     """
     n_candidates = len(arrays.candidate_question)
     distances, is_measured = np.ones(n_candidates), np.zeros(n_candidates, dtype=np.bool_)
-    for block in matched_blocks(arrays) if matched is None else matched:
+    for block in matched or matched_blocks(arrays):
         distances[block.where], is_measured[block.where] = word_distances(block, stop_words, rule)
     return distances, is_measured
 

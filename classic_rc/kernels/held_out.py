@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from classic_rc.kernels.blocked_matrix import Features
+from classic_rc.kernels.logistic import LossState
 
 Floats = NDArray[np.float32]
 Integers = NDArray[np.int64]
@@ -131,7 +132,7 @@ class HeldOutFits:
             fit = HeldOutFit(start.weights.copy(), start.margins.copy())
         active = np.arange(len(losses.taught))
         state = losses.at(fit.margins, active)
-        objective = state.values + _squares(fit.weights) / (2 * C)
+        objective = state.value + _squares(fit.weights) / (2 * C)
         solve = None
         for _ in range(_MAX_STEPS):
             gradient = matrix.transposed_times(state.gradient) + fit.weights[active] / np.float32(C)
@@ -151,7 +152,7 @@ class HeldOutFits:
                 weights = fit.weights[active] + step * direction
                 margins = fit.margins[active] + step * change
                 state = losses.at(margins, active)
-                reached = state.values + _squares(weights) / (2 * C)
+                reached = state.value + _squares(weights) / (2 * C)
                 sufficient = objective[active] * (1 + _NOISE) - _SUFFICIENT * size * expected
                 if (reached <= sufficient).all():
                     break
@@ -195,7 +196,7 @@ class HeldOutFits:
     def _solve(
         self,
         active: Integers,
-        state: _States,
+        state: LossState,
         gradient: Floats,
         solve: Callable[[Floats, Integers], Floats],
         C: float,
@@ -254,38 +255,6 @@ def _cholesky_solver(hessian: NDArray[np.float64], C: float) -> Callable[[Floats
     return lambda vectors: cho_solve((factor, is_lower), vectors.T, check_finite=False).T
 
 
-class _States(NamedTuple):
-    """The losses of some models, with their derivatives by the margins."""
-
-    values: NDArray[np.float64]  # (n_models,): their sums
-    gradient: Floats  # (n_models, n_rows)
-    weight: Floats  # (n_models, n_rows)
-    # The Hessian is diag(weight), minus weight weight^T for the rows of each question if there are
-    # questions.
-    question: Integers | None  # (n_rows,)
-    starts: Integers  # (n_questions,)
-
-    @property
-    def curvature(self) -> Floats:
-        """The diagonals of the Hessians."""
-        return self.weight if self.question is None else self.weight * (1 - self.weight)
-
-    def take(self, models: NDArray[np.bool_]) -> _States:
-        """Return some models."""
-        if models.all():
-            return self
-        columns = [column[models] for column in self[:3]]
-        return _States(*columns, self.question, self.starts)
-
-    def curve(self, change: Floats) -> Floats:
-        """Return the Hessians times changes of the margins."""
-        product = self.weight * change
-        if self.question is not None:
-            sums = np.add.reduceat(product, self.starts, axis=1)
-            product -= self.weight * sums[:, self.question]
-        return product
-
-
 class _ModelLosses:
     """The losses of all models: each of the rows that teach it."""
 
@@ -298,7 +267,7 @@ class _ModelLosses:
             self._starts = offsets[:-1]
         self._chosen = np.flatnonzero(right)
 
-    def at(self, margins: Floats, models: Integers) -> _States:
+    def at(self, margins: Floats, models: Integers) -> LossState:
         taught = self.taught if len(models) == len(self.taught) else self.taught[models]
         if self._question is None:
             sign = 2 * self._right - 1
@@ -306,7 +275,7 @@ class _ModelLosses:
             wrong = 1 / (1 + np.exp(np.minimum(signed, np.float32(_MAX_EXPONENT))))
             value = (np.logaddexp(0, -signed) * taught).sum(axis=1, dtype=np.float64)
             weight = wrong * (1 - wrong) * taught
-            return _States(value, -sign * wrong * taught, weight, None, self._starts)
+            return LossState(value, -sign * wrong * taught, weight)
         largest = np.maximum.reduceat(margins, self._starts, axis=1)
         shifted = margins - largest[:, self._question]  # so that no exponential overflows
         powers = np.exp(shifted)
@@ -317,7 +286,7 @@ class _ModelLosses:
         gradient = (powers - self._right) * taught
         powers *= taught
         values = losses.sum(axis=1, dtype=np.float64)
-        return _States(values, gradient, powers, self._question, self._starts)
+        return LossState(values, gradient, powers, self._question, self._starts)
 
 
 class _Matrix:
@@ -375,12 +344,12 @@ class _Matrix:
         counts: Floats = (ones @ np.ascontiguousarray(flags.T)).T
         return counts
 
-    def sparse_diagonal(self, states: _States) -> Floats:
+    def sparse_diagonal(self, states: LossState) -> Floats:
         """Return the diagonals of the Hessians, for the sparse columns."""
         diagonal: Floats = (self._squared @ np.ascontiguousarray(states.curvature.T)).T
         return diagonal
 
-    def dense_hessian(self, states: _States) -> NDArray[np.float64]:
+    def dense_hessian(self, states: LossState) -> NDArray[np.float64]:
         """Return the Hessian of all rows for the dense columns, from models that each row but its
         own group's teaches.
         """

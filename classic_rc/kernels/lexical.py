@@ -32,7 +32,7 @@ def token_counts(
     are the arrays' :func:`~classic_rc.kernels.arrays.matched_blocks`, if they are known.
     """
     counts = np.zeros(len(arrays.passage_tokens), dtype=np.int64)
-    for block in matched_blocks(arrays) if matched is None else matched:
+    for block in matched or matched_blocks(arrays):
         sizes = np.diff(block.postings.offsets)
         counts[_posted_tokens(arrays, block)] = np.repeat(sizes, sizes)
     return counts
@@ -49,7 +49,7 @@ def bag_of_words(
     that does not count has the weight 0. `matched` as in :func:`token_counts`.
     """
     totals = np.zeros(len(arrays.candidate_question), dtype=np.int64)
-    for block in matched_blocks(arrays) if matched is None else matched:
+    for block in matched or matched_blocks(arrays):
         tokens, starts = _posted_tokens(arrays, block), block.postings.offsets[:-1]
         run_weights = np.add.reduceat(token_weights[tokens], starts, dtype=np.int64)
         # Sums of fixed-point weights stay far below 2**53, so doubles hold them exactly.
@@ -138,7 +138,7 @@ def _find_matched_tokens(
     its question.
     """
     passage_starts = arrays.passage_offsets[:-1]
-    for block in matched_blocks(arrays) if matched is None else matched:
+    for block in matched or matched_blocks(arrays):
         question = block.arrays.candidate_question
         starts = passage_starts[arrays.question_passage[arrays.candidate_question[block.where]]]
         rows, tokens = [], []

@@ -255,7 +255,7 @@ def window_sweep(
     ):
         raise ValueError(f"sizes must be at least 1 and ascending, got {list(sizes)}")
     best = np.zeros((len(arrays.candidate_question), len(sizes)), dtype=np.int64)
-    for block in matched_blocks(arrays) if matched is None else matched:
+    for block in matched or matched_blocks(arrays):
         best[block.where] = best_of_sizes(
             block, sizes, word_weights, smoothing=smoothing, last_window=last_window
         )
