@@ -99,8 +99,8 @@ class TermLists(NamedTuple):
 
     def part(self, where: slice, first_text: int) -> TermLists:
         """Return the terms in `where`, with their texts renumbered from `first_text`."""
-        columns = (self.boosts[where], self.weights[where], self.starts[where], self.lengths[where])
-        return TermLists(self.texts[where] - first_text, *columns)
+        texts, *columns = (column[where] for column in self)
+        return TermLists(texts - first_text, *columns)
 
 
 class PostingLists(NamedTuple):
@@ -132,8 +132,8 @@ class PostingLists(NamedTuple):
 
     def choose(self, places: NDArray[np.int64]) -> ChosenPostings:
         """Return the postings at some positions here, which ascend."""
-        bounds = places.searchsorted(self.offsets)
-        lists = np.arange(len(self.shifts)).repeat(bounds[1:] - bounds[:-1])
+        counts = np.diff(places.searchsorted(self.offsets))
+        lists = np.arange(len(self.shifts)).repeat(counts)
         at = places + (self.terms.starts - self.offsets[:-1])[lists]
         return ChosenPostings(lists, self.cells[places], at)
 
