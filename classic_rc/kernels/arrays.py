@@ -133,7 +133,9 @@ def _slice_ragged(
     return tokens[bounds[0] : bounds[-1]], bounds - bounds[0]
 
 
-def offsets_of(counts: NDArray[np.integer] | Sequence[int]) -> NDArray[np.int64]:
+def offsets_of(
+    counts: NDArray[np.integer] | NDArray[np.bool_] | Sequence[int],
+) -> NDArray[np.int64]:
     """Return where each of ragged rows of these lengths starts, and where the last one ends:
     shape (n + 1,).
     """

@@ -288,7 +288,7 @@ class _Rarest(NamedTuple):
         in_earlier_runs: NDArray[np.int64] = np.repeat(before[starts] - is_part[starts], lengths)
         entries = np.flatnonzero(~is_part)
         counts = np.minimum(before[entries] - in_earlier_runs[entries], neighbours)
-        first_parts = before[entries] - counts
+        first_parts: NDArray[np.int64] = before[entries] - counts
         del before, in_earlier_runs
         parts, wholes = part_rows[order[is_part]], rows[order[entries] - len(part_rows)]
         for start, stop in runs_of(counts, _BLOCK_PAIRS):

@@ -453,8 +453,9 @@ class LossState(NamedTuple):
         """Return some models."""
         if models.all():
             return self
-        columns = (column[models] for column in self[:3])
-        return LossState(*columns, self.question, self.starts)
+        return self._replace(
+            value=self.value[models], gradient=self.gradient[models], weight=self.weight[models]
+        )
 
 
 class _Losses(Protocol):

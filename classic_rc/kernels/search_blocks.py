@@ -156,8 +156,10 @@ def _collect_offered_terms(
     keys *= int(options.boosts.max(initial=0)) + 1
     keys += options.boosts
     _, entry, offered = np.unique(keys, return_index=True, return_inverse=True)
-    columns = (column[entry] for column in (question, *options[1:]))
-    return QueryTerms(*columns), queries.question_weights[entry], offered
+    terms = QueryTerms(
+        question[entry], options.terms[entry], options.boosts[entry], options.weights[entry]
+    )
+    return terms, queries.question_weights[entry], offered
 
 
 def _sum_lighter_weights(

@@ -99,8 +99,8 @@ class TermLists(NamedTuple):
 
     def part(self, where: slice, first_text: int) -> TermLists:
         """Return the terms in `where`, with their texts renumbered from `first_text`."""
-        texts, *columns = (column[where] for column in self)
-        return TermLists(texts - first_text, *columns)
+        columns = (self.boosts[where], self.weights[where], self.starts[where], self.lengths[where])
+        return TermLists(self.texts[where] - first_text, *columns)
 
 
 class PostingLists(NamedTuple):

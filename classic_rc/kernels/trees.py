@@ -176,10 +176,10 @@ class JoinedBins(NamedTuple):
             places += N_BINS * np.arange(n_drawn).reshape(2, -1, 1)
             sums = sums_by(places.ravel(), np.tile(weights, n_drawn), n_drawn * N_BINS)
             return sums.reshape(-1, N_BINS)
-        joint = np.empty((len(pairs), N_BINS**2))
+        joint = np.empty((len(pairs), N_BINS, N_BINS))
         for i, pair in enumerate(pairs.tolist()):
-            joint[i] = np.bincount(self.joint[pair][rows], weights, N_BINS**2)
-        joint = joint.reshape(-1, N_BINS, N_BINS)
+            pair_sums = np.bincount(self.joint[pair][rows], weights, N_BINS**2)
+            joint[i] = pair_sums.reshape(N_BINS, N_BINS)
         return np.concatenate((joint.sum(axis=2), joint.sum(axis=1)))
 
 
