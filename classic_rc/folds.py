@@ -357,13 +357,11 @@ def _repeatable_keys(questions: Sequence[Question]) -> list[Hashable | None]:
         passages_of[options].add(normalised_text(question.passage.text))
     n_passages = len({id(q.passage) for q in questions if q.task.has_choices})
     max_passages = max(2, _COMMON_SHARE * n_passages)
-    # Options that one question alone has, and few passages.
-    identifying = {
-        options
-        for options, option_texts in texts_of.items()
-        if len(option_texts) == 1 and len(passages_of[options]) <= max_passages
-    }
-    return [key if key and key[0] in specific and key[1] in identifying else None for key in keys]
+    identifying = set()
+    for options, option_texts in texts_of.items():
+        if len(option_texts) == 1 and len(passages_of[options]) <= max_passages:
+            identifying.update((text, options) for text in option_texts & specific)
+    return [key if key in identifying else None for key in keys]
 
 
 def _starts_of_options(question: Question) -> tuple[str, ...] | None:

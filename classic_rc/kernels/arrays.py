@@ -110,7 +110,8 @@ class TokenArrays(NamedTuple):
         question = self.candidate_question
         passage = self.question_passage[question]
         # A question's tokens count at its first candidate, a passage's at the first candidate of
-        # all its questions.
+        # all its questions. A candidate counts one more, so that a block has a bounded number of
+        # candidates without tokens.
         load = np.diff(self.candidate_offsets) + 1
         for of_candidate, offsets in (
             (question, self.question_offsets),
@@ -122,6 +123,7 @@ class TokenArrays(NamedTuple):
         if whole_questions:
             starts = np.unique(np.searchsorted(question, question[starts]))
         bounds = itertools.pairwise([*starts.tolist(), len(question)])
+        # Half of a step of the progress bar: a solver may run several kernels in it.
         for start, stop in tracked(bounds, len(starts), share=0.5):
             yield slice(start, stop), self.slice_candidates(start, stop)
 

@@ -166,7 +166,7 @@ class KeyCache:
         room = len(self._keys.first)
         if n_numbers < room:
             return
-        room = max(2 * room, n_numbers + 1)
+        room = max(2 * room, n_numbers + 1)  # one more: the last key stays 0 for empty slots
         grown = Keys(np.zeros(room, dtype=np.uint64), np.zeros(room, dtype=np.uint64))
         for new, old in zip(grown, self._keys, strict=True):
             new[: len(old)] = old

@@ -105,7 +105,7 @@ def phrase_places(
     if not complete:
         return row, start
     rows, starts = (np.concatenate(parts) for parts in zip(*complete, strict=True))
-    order = np.lexsort((starts, rows))
+    order = np.lexsort((starts, rows))  # so far, shorter candidates come first
     return rows[order], starts[order]
 
 

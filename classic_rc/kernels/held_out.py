@@ -157,6 +157,7 @@ class HeldOutFits:
                 if (reached <= sufficient).all():
                     break
                 size[reached > sufficient] /= 2
+            # After all halvings a step is too small to matter, so it is taken.
             fit.weights[active] = weights
             fit.margins[active] = margins
             objective[active] = reached

@@ -136,7 +136,7 @@ def suffix_ranks(ngrams: Sequence[NGrams], n_words: int) -> list[NDArray[np.int6
 
 def _count_following(offsets: NDArray[np.int64], order: int) -> NDArray[np.uint8]:
     """Count the tokens from each position to the end of its text, up to `order`."""
-    room = np.full(offsets[-1], order, dtype=np.uint8)
+    room = np.full(offsets[-1], order, dtype=np.uint8)  # one byte: no order comes near 256
     lengths = np.diff(offsets)
     for n_tokens in range(1, order):
         room[offsets[1:][lengths >= n_tokens] - n_tokens] = n_tokens

@@ -78,6 +78,7 @@ def best_sentences(
     totals = np.zeros(len(arrays.candidate_question), dtype=np.int64)
     for where, rows, tokens in _find_matched_tokens(arrays, matched):
         n = where.stop - where.start
+        # Passages with fewer sentences get empty ones, which weigh 0.
         width = max(int(token_sentences[tokens].max(initial=0)) + 1, n_best)
         cells = rows * width + token_sentences[tokens]
         sums = np.bincount(cells, token_weights[tokens], minlength=n * width).reshape(n, width)

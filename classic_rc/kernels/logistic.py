@@ -264,6 +264,7 @@ def _minimise(
         gradient = matrix.transposed_times(point.state.gradient) + point.w / C
         norm = float(np.sqrt(gradient @ gradient))
         converged = C * norm**2 / 2 <= tolerance * point.objective
+        # The objective no longer shows what a step gains; the gradient may, while it halves.
         in_noise = expected <= _NOISE * point.objective and norm > before / 2
         fit = LogisticFit(point.w, point.objective, norm, n_steps, converged)
         if converged or in_noise or n_steps == _MAX_STEPS:
@@ -403,7 +404,7 @@ class _Preconditioner:
             for begin in range(0, means.shape[0], _BLOCK_ROWS):
                 block = means[begin : begin + _BLOCK_ROWS]
                 hessian -= block.T @ block
-        hessian *= self._matrix.n_rows / max(len(self._rows), 1)
+        hessian *= self._matrix.n_rows / max(len(self._rows), 1)  # the sample stands for all rows
         hessian[np.diag_indices_from(hessian)] += 1 / self._C
         # As correlations, so that columns of very different sizes are no reason for rounding
         # errors.

@@ -147,7 +147,7 @@ def common_subsequences(
     lengths = np.zeros(len(counts), dtype=np.int64)
     rows = np.flatnonzero((counts > 0) & (other_counts > 0))
     # Only texts of about equal lengths are padded together: padding takes no more than three times
-    # their cells.
+    # their cells. No count has 64 digits, so each pair of digits has its own size.
     sizes = 64 * _binary_digits(counts[rows]) + _binary_digits(other_counts[rows])
     order = np.argsort(sizes, kind="stable")
     for alike in np.split(rows[order], np.flatnonzero(np.diff(sizes[order])) + 1):

@@ -132,6 +132,8 @@ def _holders(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """Group entries by question and word: the entries in order, the groups' offsets, each
     entry's group.
+
+    Within a group entries stay in the order of the candidates.
     """
     order, starts, group = group_equal(question[sets.texts] * n_words + sets.words)
     return order, np.append(starts, len(order)), group

@@ -101,6 +101,7 @@ class RoughSums:
         bounds = self._offsets.tolist()
         n_short = int(np.diff(self._offsets).searchsorted(len(saturation)))
         short = slice(0, bounds[n_short])
+        # No code is clipped: in its default mode, NumPy's `take` checks and buffers.
         of_short = saturation.take(self._codes[short], mode="clip")
         of_short *= weights[:n_short].repeat(np.diff(self._offsets[: n_short + 1]))
         of_short += one

@@ -122,7 +122,7 @@ class PostingLists(NamedTuple):
         """Read the posting lists of these terms."""
         offsets, shifts = offsets_of(terms.lengths), shift_of_text[terms.texts]
         cells = _read_lists(postings.sentences, terms, offsets)
-        if len(shift_of_text) > 1 or shift_of_text[0]:
+        if len(shift_of_text) > 1 or shift_of_text[0]:  # else all shifts are 0
             cells += shifts.repeat(terms.lengths)
         return cls(terms, offsets, shifts, cells)
 

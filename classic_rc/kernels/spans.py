@@ -79,7 +79,7 @@ def score_spans(
     starts = np.arange(length)[:, None]
     token = starts + np.arange(max_tokens)
     inside = token < length
-    token[~inside] = 0
+    token[~inside] = 0  # any token will do: `grows` is False there
     grows = inside & ~in_question[token] & (previous[token] < starts)
     n_words = len(question_words) + grows.sum(axis=1)
     # As in RowWeights: by inverse counts a window weighs less than its number of distinct words, by
@@ -88,7 +88,7 @@ def score_spans(
     question_weights: NDArray[np.integer] = np.where(in_question, weights, 0)
     question_weights = question_weights.astype(np.int32 if heaviest <= INT32_SAFE else np.int64)
 
-    if len(question_words):
+    if len(question_words):  # else the first token of each span makes S grow
         width = min(len(question_words), length)
         memory = np.empty((2, length), question_weights.dtype)
         row_bounds = np.array([0, length])
@@ -100,7 +100,7 @@ def score_spans(
         # Entries by how often their row has grown, so that each round is one slice of them.
         round_of = np.arange(len(start)) - np.searchsorted(start, start)
         order = np.argsort(round_of, kind="stable")
-        rows = np.unique(start)
+        rows = np.unique(start)  # a row that never grows is not needed
         matrix = np.tile(question_weights, (len(rows), 1))
         memory = np.empty((2, matrix.size), dtype=question_weights.dtype)
         bounds = np.flatnonzero(np.diff(round_of[order], prepend=-1, append=length))

@@ -26,8 +26,11 @@ _SAME = 1e-9
 _FINEST = 20
 """The binary digits of the largest gradient and curvature, at most."""
 _MANTISSA = 53
+"""The binary digits of a float64, up to which integers are exact."""
 _BLOCK_ROWS = 2**11
+"""The rows whose leaves in all trees are found at a time, at least."""
 _BLOCK_LEAVES = 2**15
+"""The leaves that are found at a time, where trees are few: they stay in the cache."""
 _FEW_ROWS = 2**11
 """Fewer rows are counted in each column: a joint histogram has more places than they."""
 
@@ -83,6 +86,7 @@ class Trees(NamedTuple):
 
     def _leaves(self, bins: Bins) -> Bins:
         """Return the leaf of each row in each tree: shape (n_trees, n_rows)."""
+        # As bins, leaves have one byte: a tree has at most 256.
         leaves = np.zeros((len(self.splits), bins.shape[1]), dtype=np.uint8)
         for new, split in enumerate(np.moveaxis(self.splits, 1, 0), 1):
             leaf = split[:, [0]].astype(np.uint8)
@@ -135,6 +139,7 @@ def bin_values(values: Floats, edges: Floats) -> Bins:
 
 def draw_pairs(n_pairs: int, number: int, growth: Growth) -> Integers:
     """Return the pairs of columns, ascending, that tree `number` can use."""
+    # They depend on the number alone: not on the data, the order of fits, or a seed.
     draws = uniform_draws(np.array([number], dtype=np.uint64), np.array([n_pairs]), 0)
     n_drawn = max(1, round(growth.share * n_pairs))
     return np.sort(np.argsort(draws, kind="stable")[:n_drawn])
@@ -293,6 +298,7 @@ def grow_tree(
         smaller = int(len(sides[1]) < len(sides[0]))
         if any(map(can_split, sides)):
             counted = bins.histograms(pairs, sums.packed, sides[smaller])
+            # Sums are exact, so the difference is what counting the larger side would give.
             halves = [counted, histogram - counted]
         new = [grow(side, halves[i ^ smaller]) for i, side in enumerate(sides)]
         steps[k] = [leaf.value - value for leaf in new]

@@ -139,6 +139,7 @@ class RowWeights:
         cells = memory[: starts[-1]]
         cells.fill(0)
         questions = block.arrays.candidate_question[candidates]
+        # Additions are no words of the question, so no cell is written twice.
         for matches, texts in ((block.questions, questions), (block.additions, candidates)):
             _fill_rows(cells, starts, block.postings, self._weights, matches, texts)
         return cells
@@ -190,16 +191,16 @@ def row_maxima(
         # The last window of a row starts `width` cells before its end; later starts run into the
         # next row. Their sums may even wrap around an int32, but nothing reads them.
         row_starts = starts[first : last + 1] - start
-        bounds = _bounds_of(row_starts[:-1], np.diff(row_starts) - (width - 1))
+        bounds = _bounds_of(row_starts[:-1], row_starts[1:] - (width - 1))
         best[first:last] = _maxima_between(sums, bounds)
     return best
 
 
-def _bounds_of(starts: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:
+def _bounds_of(starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the bounds of ranges for :func:`_maxima_between`."""
     bounds = np.empty(2 * len(starts), dtype=np.int64)
     bounds[0::2] = starts
-    np.add(starts, counts, out=bounds[1::2])
+    bounds[1::2] = ends
     return bounds
 
 
@@ -298,14 +299,14 @@ def best_of_sizes(
         starts = offsets_of(padded[rows])
         row_weights = weigh.rows(rows, starts, memory)
         sums = row_weights.copy()
-        bounds = _bounds_of(starts[:-1], lengths[rows])
+        bounds = _bounds_of(starts[:-1], starts[:-1] + lengths[rows])
         column = 0
         for size in range(1, sizes[-1] + 1):
             if size > 1:  # a window of `size` tokens is one of `size - 1` tokens and the next token
                 sums[: len(sums) - size + 1] += row_weights[size - 1 :]
             if size == sizes[column]:
                 if not last_window:
-                    bounds = _bounds_of(starts[:-1], np.maximum(lengths[rows] - size, 1))
+                    bounds[1::2] = starts[:-1] + np.maximum(lengths[rows] - size, 1)
                 best[rows, column] = _maxima_between(sums, bounds)
                 column += 1
     return best
@@ -357,7 +358,7 @@ def pair_windows(
         _fill_rows(of_question, starts, postings, weights, questions, question[rows])
         _fill_rows(of_candidate, starts, postings, weights, candidates, rows)
         np.maximum(of_question, of_candidate, out=of_both)  # a token has one weight
-        bounds = _bounds_of(starts[:-1], lengths[rows])
+        bounds = _bounds_of(starts[:-1], starts[:-1] + lengths[rows])
         for column, size in enumerate(sizes):
             sums = _window_sums(of_both, size, scratch)
             union[rows, column] = _maxima_between(sums, bounds)
