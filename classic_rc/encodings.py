@@ -5,6 +5,7 @@ file have.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
@@ -227,13 +228,13 @@ def decide_mixed_reading(
         return fitting[0]
     if not mixed:
         return None
-    candidates = [
-        name for name in READINGS if name in fitting or any(name in row.meanings for row in strict)
-    ]
-    row = differing or next(
-        (row for row in mixed if not row.meanings.keys() & mixed[0].meanings.keys()), mixed[0]
-    )
-    raise ambiguity_error(row, candidates, field, option)
+    possible = {name for row in strict for name in row.meanings}.union(fitting)
+    candidates = [name for name in READINGS if name in possible]
+    if differing is None:
+        first_names = mixed[0].meanings.keys()
+        conflicting = (row for row in mixed if not row.meanings.keys() & first_names)
+        differing = next(conflicting, mixed[0])
+    raise ambiguity_error(differing, candidates, field, option)
 
 
 def ambiguity_error(
@@ -242,44 +243,48 @@ def ambiguity_error(
     """Return the error for values with several readings: one of them in each, and the options to
     choose.
     """
-    meant = "; ".join(
-        f"{reading}: {_describe_options(row, reading)}"
-        for reading in readings
-        if reading in row.meanings
-    )
+    meant = [f"{name}: {_describe_options(row, name)}" for name in readings if name in row.meanings]
+    choices = " or ".join(map(option.choose, readings))
     return row.node.error(
         f"the coding of {field} is ambiguous",
         field=field,
-        found=f"{describe_value(row.value)}, which means, as {meant}",
-        expected=" or ".join(READINGS[reading] for reading in readings),
-        hint=f"Choose one: {' or '.join(map(option.choose, readings))}{option.elsewhere}",
+        found=f"{describe_value(row.value)}, which means, as {'; '.join(meant)}",
+        expected=_describe_readings(readings),
+        hint=f"Choose one: {choices}{option.elsewhere}",
     )
+
+
+def _describe_readings(readings: Iterable[str]) -> str:
+    return " or ".join(READINGS[reading] for reading in readings)
+
+
+def _describe_with_options(row: Written) -> str:
+    options = ", ".join(map(describe_value, row.texts[:4]))
+    return f"{describe_value(row.value)} with the options {options}"
 
 
 def _describe_options(row: Written, reading: str) -> str:
     positions = sorted(row.meanings[reading])
-    return (
-        " and ".join(describe_value(row.texts[i]) for i in positions[:3])
-        + ", …" * (len(positions) > 3)
-        or "none"
-    )
+    if not positions:
+        return "none"
+    described = " and ".join(describe_value(row.texts[i]) for i in positions[:3])
+    return f"{described}, …" if len(positions) > 3 else described
 
 
 def _no_reading_error(rows: Sequence[Written], bad: Written, field: str) -> DataError:
     """Return the error for a value that no reading explains; the rows before it say what was
     expected.
     """
-    others = [row for row in rows if row is not bad]
-    possible = fitting_readings(others) or list(READINGS)
-    is_first = bad is rows[0]
+    message = f"{field} fits no known coding"
+    possible = list(READINGS)
+    if bad is not rows[0]:
+        message = f"{field} does not fit the coding of earlier rows"
+        possible = fitting_readings([row for row in rows if row is not bad]) or possible
     return bad.node.error(
-        f"{field} fits no known coding"
-        if is_first
-        else f"{field} does not fit the coding of earlier rows",
+        message,
         field=field,
-        found=f"{describe_value(bad.value)} with the options "
-        f"{', '.join(map(describe_value, bad.texts[:4]))}",
-        expected=" or ".join(READINGS[reading] for reading in (READINGS if is_first else possible)),
+        found=_describe_with_options(bad),
+        expected=_describe_readings(possible),
     )
 
 
@@ -293,25 +298,24 @@ def _conflict_error(
         if row.meanings and not remaining:
             break
         possible = remaining or possible
-    counts = {
-        reading: sum(row.n_alike for row in rows if reading in row.meanings) for reading in READINGS
-    }
-    n_rows = sum(row.n_alike for row in rows)
-    usable = sorted(
-        (reading for reading in READINGS if counts[reading]), key=lambda reading: -counts[reading]
-    )
+    counts = Counter(dict.fromkeys(READINGS, 0))  # of equal counts, the first stays first
+    for written in rows:
+        counts.update(dict.fromkeys(written.meanings, written.n_alike))
+    n_rows = sum(written.n_alike for written in rows)
     choices = " or ".join(
-        f"{option.choose(reading)} ({counts[reading]:,} of {n_rows:,} rows)" for reading in usable
+        f"{option.choose(name)} ({count:,} of {n_rows:,} rows)"
+        for name, count in counts.most_common()
+        if count
     )
+    hint = f"To leave out the rows that do not fit, add --skip bad and one of {choices}"
+    if skip_bad:
+        hint = f"Choose what fits, and the other rows are left out: {choices}"
     return row.node.error(
         f"{field} does not fit the coding of earlier rows",
         field=field,
-        found=f"{describe_value(row.value)} with the options "
-        f"{', '.join(map(describe_value, row.texts[:4]))}",
-        expected=" or ".join(READINGS[reading] for reading in possible),
-        hint=f"Choose what fits, and the other rows are left out: {choices}"
-        if skip_bad
-        else f"To leave out the rows that do not fit, add --skip bad and one of {choices}",
+        found=_describe_with_options(row),
+        expected=_describe_readings(possible),
+        hint=hint,
     )
 
 

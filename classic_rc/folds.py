@@ -4,6 +4,7 @@ questions.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeAlias
@@ -89,11 +90,9 @@ class FoldPlan:
                 found=str(n_groups),
                 expected=f"at least 2 {units}",
             )
-        fold = groups % min(self.n_folds, n_groups)
-        return [
-            (np.flatnonzero(fold != k), np.flatnonzero(fold == k))
-            for k in range(min(self.n_folds, n_groups))
-        ]
+        n_folds = min(self.n_folds, n_groups)
+        fold = groups % n_folds
+        return [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(n_folds)]
 
     def folds_apart(self, train: Dataset, dataset: Dataset) -> Folds | None:
         """Return the folds of `dataset`, each with the positions in `train` of what it has nothing
@@ -118,14 +117,8 @@ class FoldPlan:
                 dataset, questions=[dataset[i] for i in fold.tolist()], read_with=None, parts=()
             )
             shared = find_overlap(train, fold_dataset).affected
-            folds.append(
-                (
-                    np.array(
-                        [i for i, q in enumerate(train) if q.id not in shared], dtype=np.int64
-                    ),
-                    fold,
-                )
-            )
+            apart = [i for i, question in enumerate(train) if question.id not in shared]
+            folds.append((np.array(apart, dtype=np.int64), fold))
         return folds
 
     def groups(self, questions: Sequence[Question]) -> FoldGroups:
@@ -142,19 +135,16 @@ class FoldPlan:
     def _find_groups(self, questions: Sequence[Question]) -> FoldGroups:
         equal = passage_groups(questions, self.group)
         joined = _join_near_duplicates(equal, questions)
-        sizes, fewest = np.bincount(joined), min(self.n_folds, int(equal.max(initial=-1)) + 1)
-        problem = None
-        if len(sizes) < fewest:
+        equal_sizes, sizes = np.bincount(equal), np.bincount(joined)
+        largest, half = sizes.max(initial=0), len(questions) / 2
+        if len(sizes) < min(self.n_folds, len(equal_sizes)):
             problem = f"near duplicates leave {len(sizes)} groups for {self.n_folds} folds"
-        elif 2 * sizes.max(initial=0) > len(questions) and 2 * np.bincount(equal).max() <= len(
-            questions
-        ):
-            problem = f"near duplicates connect {sizes.max()} of {len(questions)} questions"
-        if problem is None:
+        elif largest > half >= equal_sizes.max(initial=0):
+            problem = f"near duplicates connect {largest} of {len(questions)} questions"
+        else:
             return FoldGroups(joined, None)
-        return FoldGroups(
-            equal, f"{problem}: folds keep only equal passages together, so answers may carry over"
-        )
+        warning = "folds keep only equal passages together, so answers may carry over"
+        return FoldGroups(equal, f"{problem}: {warning}")
 
 
 class FoldGroups(NamedTuple):
@@ -306,24 +296,27 @@ def merge_groups(groups: NDArray[np.int64], values: Sequence[Hashable | None]) -
             first_root, second_root = root(group), root(first.setdefault(value, group))
             parent[max(first_root, second_root)] = min(first_root, second_root)
     roots = np.array([root(group) for group in range(len(parent))], dtype=np.int64)
-    return np.unique(roots[groups], return_inverse=True)[1].reshape(-1)
+    _, numbers = np.unique(roots[groups], return_inverse=True)
+    return numbers
 
 
 def shared_passages(dataset: Dataset, reference: Dataset) -> list[Passage]:
     """Return the passages of `dataset` that are equal to a passage of `reference`, or near
     duplicates of one.
     """
-    texts = {normalised_text(passage.text) for passage in reference.passages} - {""}
-    near = similar_texts(
-        [p.text for p in dataset.passages], [p.text for p in reference.passages]
-    ).pairs[:, 0]
-    near_positions = set(near.tolist())
-    passages = enumerate(dataset.passages)
-    return [
-        p
-        for i, p in passages
-        if p.text.strip() and (i in near_positions or normalised_text(p.text) in texts)
-    ]
+    # Texts are read again each time: those of a large dataset are in a file and not in memory.
+    similar = similar_texts(
+        [passage.text for passage in dataset.passages],
+        [passage.text for passage in reference.passages],
+    )
+    near_positions = set(similar.pairs[:, 0].tolist())
+    equal_texts = {normalised_text(passage.text) for passage in reference.passages} - {""}
+    shared = []
+    for i, passage in enumerate(dataset.passages):
+        text = passage.text
+        if text.strip() and (i in near_positions or normalised_text(text) in equal_texts):
+            shared.append(passage)
+    return shared
 
 
 def _join_near_duplicates(
@@ -351,31 +344,24 @@ def _repeatable_keys(questions: Sequence[Question]) -> list[Hashable | None]:
     # Options are folded only where they begin as those of a question that is asked twice.
     starts = [_starts_of_options(question) for question in questions]
     likely = {start for start, text in zip(starts, texts, strict=True) if text in specific}
-    options = [
-        tuple(sorted(map(folded_text, candidate_texts(question.candidates))))
-        if start in likely
-        else None
-        for question, start in zip(questions, starts, strict=True)
-    ]
-    texts_of: dict[tuple[str, ...], set[str]] = {}
-    passages_of: dict[tuple[str, ...], set[str]] = {}
-    for question, text, question_options in zip(questions, texts, options, strict=True):
-        if question_options is not None:
-            texts_of.setdefault(question_options, set()).add(text)
-            passages_of.setdefault(question_options, set()).add(
-                normalised_text(question.passage.text)
-            )
+    keys: list[tuple[str, tuple[str, ...]] | None] = []
+    texts_of: defaultdict[tuple[str, ...], set[str]] = defaultdict(set)
+    passages_of: defaultdict[tuple[str, ...], set[str]] = defaultdict(set)
+    for question, text, start in zip(questions, texts, starts, strict=True):
+        if start not in likely:
+            keys.append(None)
+            continue
+        options = tuple(sorted(map(folded_text, candidate_texts(question.candidates))))
+        keys.append((text, options))
+        texts_of[options].add(text)
+        passages_of[options].add(normalised_text(question.passage.text))
     n_passages = len({id(q.passage) for q in questions if q.task.has_choices})
     max_passages = max(2, _COMMON_SHARE * n_passages)
-    return [
-        (text, question_options)
-        if question_options is not None
-        and text in specific
-        and len(texts_of[question_options]) == 1
-        and len(passages_of[question_options]) <= max_passages
-        else None
-        for text, question_options in zip(texts, options, strict=True)
-    ]
+    identifying = set()
+    for options, option_texts in texts_of.items():
+        if len(option_texts) == 1 and len(passages_of[options]) <= max_passages:
+            identifying.update((text, options) for text in option_texts & specific)
+    return [key if key in identifying else None for key in keys]
 
 
 def _starts_of_options(question: Question) -> tuple[str, ...] | None:

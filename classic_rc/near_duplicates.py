@@ -39,7 +39,8 @@ from classic_rc.kernels.bags import (
     pairs_with_equal_keys,
     shared_weight,
 )
-from classic_rc.kernels.draws import mix, text_keys
+from classic_rc.kernels.draws import text_keys
+from classic_rc.kernels.hashes import ngram_hashes, text_sums
 from classic_rc.text.analyzers import stop_words
 from classic_rc.text.dream import without_speakers
 from classic_rc.text.encode import TextEncoder
@@ -160,30 +161,28 @@ def _find_pairs(texts: Sequence[str], others: Sequence[str] | None) -> SimilarTe
         everywhere = np.ones(n_texts, dtype=bool)
         first, second, similarity = collection.pairs(everywhere, everywhere)
         copies = np.flatnonzero(original != np.arange(len(original)))
-        first, second = np.concatenate([first, original[copies]]), np.concatenate([second, copies])
+        first = np.concatenate([first, original[copies]])
+        second = np.concatenate([second, copies])
     else:
         here, there = np.zeros((2, len(original)), dtype=bool)
         here[original[:n_texts]] = there[original[n_texts:]] = True
         first_texts, second_texts, similarity = collection.pairs(here, there)
         shared = np.flatnonzero(here & there)
-        firsts, seconds = (
-            np.concatenate([first_texts, second_texts, shared]),
-            np.concatenate([second_texts, first_texts, shared]),
-        )
+        firsts = np.concatenate([first_texts, second_texts, shared])
+        seconds = np.concatenate([second_texts, first_texts, shared])
         similarity = _extend(np.concatenate([similarity, similarity]), len(firsts))
         across = np.flatnonzero(here[firsts] & there[seconds])
         order = across[np.argsort(firsts[across], kind="stable")]
         firsts, seconds = firsts[order], seconds[order]
         # Each text of `texts` gets the pairs of its original; of equal texts in `others` the first
         # is named.
-        starts, ends = (
-            np.searchsorted(firsts, original[:n_texts]),
-            np.searchsorted(firsts, original[:n_texts], "right"),
-        )
+        starts = np.searchsorted(firsts, original[:n_texts])
+        counts = np.searchsorted(firsts, original[:n_texts], "right") - starts
+        originals, positions = np.unique(original[n_texts:], return_index=True)
         first_of_original = np.full(len(original), -1)
-        first_of_original[original[n_texts:][::-1]] = np.arange(len(original) - n_texts)[::-1]
-        first = np.repeat(np.arange(n_texts), ends - starts)
-        places = ragged_indices(starts, ends - starts)
+        first_of_original[originals] = positions
+        first = np.repeat(np.arange(n_texts), counts)
+        places = ragged_indices(starts, counts)
         second, similarity = first_of_original[seconds[places]], similarity[order][places]
     order = np.lexsort((second, first))
     pairs = np.stack([first, second], axis=1)[order].astype(np.int64)
@@ -219,12 +218,11 @@ def connect_pairs(n: int, pairs: NDArray[np.int64]) -> NDArray[np.int64]:
     from scipy.sparse.csgraph import connected_components
 
     # SciPy before 1.13 finds one component for 64-bit indices
-    first, second = pairs.T.astype(np.int32)
-    links = coo_array((np.ones(len(pairs), dtype=bool), (first, second)), shape=(n, n))
-    _, first, group = np.unique(
-        connected_components(links, directed=False)[1], return_index=True, return_inverse=True
-    )
-    return np.argsort(np.argsort(first))[group.reshape(-1)].astype(np.int64)
+    rows_and_columns = tuple(pairs.T.astype(np.int32))
+    links = coo_array((np.ones(len(pairs), dtype=bool), rows_and_columns), shape=(n, n))
+    _, components = connected_components(links, directed=False)
+    _, first, group = np.unique(components, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first))[group].astype(np.int64)
 
 
 _Found = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]
@@ -243,7 +241,8 @@ class _Collection:
             tokens, offsets = encoder.encode(block)
             joined += tokens.astype(np.int32, copy=False).tobytes()
             lengths.append(np.diff(offsets))
-            marks += [normalised_text(block[i]) for i in np.flatnonzero(lengths[-1] == 0).tolist()]
+            without_tokens = np.flatnonzero(lengths[-1] == 0).tolist()
+            marks += [normalised_text(block[i]) for i in without_tokens]
         self.tokens = np.frombuffer(joined, dtype=np.int32)
         self.lengths = np.concatenate(lengths)
         self.offsets = offsets_of(self.lengths)
@@ -258,38 +257,30 @@ class _Collection:
         n_texts = len(self.lengths)
         hashes = np.zeros(n_texts, dtype=np.uint64)
         for start, stop in runs_of(self.lengths, _BLOCK_TOKENS):
-            begin, end = self.offsets[start], self.offsets[stop]
-            place = np.arange(begin, end) - np.repeat(
-                self.offsets[start:stop], self.lengths[start:stop]
-            )
-            mixed = mix(self.keys[self.tokens[begin:end]] ^ mix(place.astype(np.uint64)))
-            sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(mixed, dtype=np.uint64)])
-            hashes[start:stop] = (
-                sums[self.offsets[start + 1 : stop + 1] - begin]
-                - sums[self.offsets[start:stop] - begin]
-            )
+            tokens = self.tokens[self.offsets[start] : self.offsets[stop]]
+            hashes[start:stop] = text_sums(self.keys[tokens], self.lengths[start:stop])
         hashes[self.lengths == 0] = text_keys(marks)
         order = np.lexsort((np.arange(n_texts), hashes, self.lengths))
-        follows = (hashes[order[1:]] == hashes[order[:-1]]) & (
-            self.lengths[order[1:]] == self.lengths[order[:-1]]
-        )
-        first = np.maximum.accumulate(
-            np.where(np.concatenate([[True], ~follows]), np.arange(len(order)), 0)
-        )
+        # Equal texts are neighbours, and the sort puts their first one before the others.
+        is_first = np.ones(n_texts, dtype=bool)
+        is_first[1:] = np.diff(self.lengths[order]) != 0
+        is_first[1:] |= np.diff(hashes[order]) != 0
         original = np.empty(n_texts, dtype=np.int64)
-        original[order] = order[first]
+        original[order] = order[is_first][np.cumsum(is_first) - 1]
         copies = np.flatnonzero((original != np.arange(n_texts)) & (self.lengths > 0))
         for block in runs_of(self.lengths[copies], _BLOCK_TOKENS):
             block_copies = copies[slice(*block)]
-            counts = self.lengths[block_copies]
-            tokens = self.tokens[ragged_indices(self.offsets[block_copies], counts)]
-            is_equal = (
-                tokens == self.tokens[ragged_indices(self.offsets[original[block_copies]], counts)]
-            )
+            tokens = self._tokens_of(block_copies)
+            is_other = tokens != self._tokens_of(original[block_copies])
             # equal hashes of different texts
-            wrong = np.add.reduceat(~is_equal, offsets_of(counts)[:-1]) > 0
-            original[block_copies[wrong]] = block_copies[wrong]
+            starts = offsets_of(self.lengths[block_copies])[:-1]
+            wrong = block_copies[np.logical_or.reduceat(is_other, starts)]
+            original[wrong] = wrong
         return original, order
+
+    def _tokens_of(self, texts: NDArray[np.int64]) -> NDArray[np.int32]:
+        """Return the tokens of some texts, text after text."""
+        return self.tokens[ragged_indices(self.offsets[texts], self.lengths[texts])]
 
     def pairs(self, here: NDArray[np.bool_], there: NDArray[np.bool_]) -> _Found:
         """Return the pairs of different texts that are near duplicates, each pair once.
@@ -299,8 +290,9 @@ class _Collection:
         """
         results = [self._bag_pairs(here, there)]
         for shorter, longer in self._candidates(here, there):
-            for block in runs_of(self.lengths[shorter] + self.lengths[longer], _BLOCK_TOKENS):
-                results.append(self._verify(shorter[slice(*block)], longer[slice(*block)]))
+            loads = self.lengths[shorter] + self.lengths[longer]
+            for start, stop in runs_of(loads, _BLOCK_TOKENS):
+                results.append(self._verify(shorter[start:stop], longer[start:stop]))
         first, second, similarity = (
             np.concatenate(arrays) for arrays in zip(*results, strict=True)
         )
@@ -322,8 +314,9 @@ class _Collection:
         is_short = self.lengths[shorter] < MIN_TOKENS
         is_in_other = (share >= CONTAINMENT) & (share_of_runs >= CONTAINMENT)
         near = np.where(is_short, is_in_other, near)
-        pairs = np.stack([np.minimum(shorter, longer), np.maximum(shorter, longer)])[:, near]
-        return pairs[0], pairs[1], (shared / more)[near]
+        shorter, longer = shorter[near], longer[near]
+        similarity = (shared / more)[near]
+        return np.minimum(shorter, longer), np.maximum(shorter, longer), similarity
 
     @property
     def _distinct(self) -> NDArray[np.int64]:
@@ -334,14 +327,12 @@ class _Collection:
         """Return the pairs of texts with most words in common; one has fewer than `MIN_TOKENS`
         tokens.
         """
-        distinct = self._distinct
-        lengths = self.lengths[distinct]
-        texts = np.sort(
-            distinct[(lengths >= _CONTENT_WORDS) & (lengths < MIN_TOKENS / LENGTH_RATIO)]
-        )
-        offsets = offsets_of(self.lengths[texts])
-        words = self.tokens[ragged_indices(self.offsets[texts], self.lengths[texts])]
+        texts = self._distinct
         sizes = self.lengths[texts]
+        texts = np.sort(texts[(sizes >= _CONTENT_WORDS) & (sizes < MIN_TOKENS / LENGTH_RATIO)])
+        sizes = self.lengths[texts]
+        offsets = offsets_of(sizes)
+        words = self._tokens_of(texts)
         left_rows, right_rows, shared = overlapping_bags(
             words,
             offsets,
@@ -350,23 +341,17 @@ class _Collection:
             there=there[texts],
             part_share=LENGTH_RATIO,
         )
-        shorter, longer = (
-            np.minimum(sizes[left_rows], sizes[right_rows]),
-            np.maximum(sizes[left_rows], sizes[right_rows]),
-        )
-        similar = (shorter < MIN_TOKENS) & are_similar_words(
-            words, offsets, left_rows, right_rows, shared
-        )
-        left_rows, right_rows, share = (
-            left_rows[similar],
-            right_rows[similar],
-            (shared / longer)[similar],
-        )
+        shorter = np.minimum(sizes[left_rows], sizes[right_rows])
+        longer = np.maximum(sizes[left_rows], sizes[right_rows])
+        similar = shorter < MIN_TOKENS
+        similar &= are_similar_words(words, offsets, left_rows, right_rows, shared)
+        left_rows, right_rows = left_rows[similar], right_rows[similar]
+        share = (shared / longer)[similar]
         stops = stop_words("smart")
         is_content = np.array([word not in stops for word in self.vocabulary], dtype=np.float64)
-        content = shared_weight(words, offsets, left_rows, right_rows, is_content) >= _CONTENT_WORDS
-        pairs = np.stack([texts[left_rows], texts[right_rows]])[:, content]
-        return pairs[0], pairs[1], share[content]
+        n_content = shared_weight(words, offsets, left_rows, right_rows, is_content)
+        enough = n_content >= _CONTENT_WORDS
+        return texts[left_rows[enough]], texts[right_rows[enough]], share[enough]
 
     def _candidates(
         self, here: NDArray[np.bool_], there: NDArray[np.bool_]
@@ -385,7 +370,9 @@ class _Collection:
             first_rows: NDArray[np.int32], second_rows: NDArray[np.int32]
         ) -> NDArray[np.bool_]:
             a, b = texts[first_rows], texts[second_rows]
-            return np.asarray((here[a] & there[b]) | (here[b] & there[a]))
+            is_across = here[a] & there[b]
+            is_across |= here[b] & there[a]
+            return is_across
 
         for first_rows, second_rows, shared in pairs_with_equal_keys(
             rows, keys, len(texts), _NEIGHBOURS, fits
@@ -405,8 +392,10 @@ class _Collection:
 
         A hash and a row are one number, so one sort finds what is repeated.
         """
+        # 2**64 - 2**11 is the largest float that fits into 64 bits.
         limit = np.uint64(rate * (2**64 - 2**11))
-        row_mask, shift = np.uint64(2**_ROW_BITS - 1), np.uint64(64 - _FILTER_BITS)
+        row_mask = np.uint64(2**_ROW_BITS - 1)
+        shift = np.uint64(64 - _FILTER_BITS)
         is_needed = np.zeros(2**_FILTER_BITS, dtype=bool)
         cells = [np.empty(0, dtype=np.uint64)]
         # Of two sides the one with fewer texts comes first: only its 6-grams matter on the other.
@@ -439,12 +428,7 @@ class _Collection:
         self, texts: NDArray[np.int64], order: int
     ) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
         """Return the hash of each n-gram of the texts, and the row of its text."""
-        keys = self.keys[self.tokens[ragged_indices(self.offsets[texts], self.lengths[texts])]]
-        starts, text = _gram_starts(self.lengths[texts], order)
-        hashes = keys[starts]
-        for i in range(1, order):
-            hashes = mix(hashes + np.uint64(i)) ^ keys[starts + i]
-        return mix(hashes), text
+        return ngram_hashes(self.keys[self._tokens_of(texts)], self.lengths[texts], order)
 
     def _shared_grams(
         self, first: NDArray[np.int64], second: NDArray[np.int64], order: int
@@ -457,25 +441,17 @@ class _Collection:
         texts, row = np.unique(np.concatenate([first, second]), return_inverse=True)
         hashes, text = self._gram_hashes(texts, order)
         by_hash = np.argsort(hashes)
+        ordered = hashes[by_hash]
+        is_new = np.diff(ordered, prepend=ordered[:1]) != 0
         grams = np.empty(len(hashes), dtype=np.int64)
-        grams[by_hash] = np.cumsum(np.diff(hashes[by_hash], prepend=hashes[by_hash[:1]]) != 0)
+        grams[by_hash] = np.cumsum(is_new)
         cells = text * len(hashes) + grams
         cells.sort()
         text, grams = np.divmod(cells[run_starts(cells)], max(len(hashes), 1))
         n_grams = np.bincount(text, minlength=len(texts))
-        a, b = np.split(row.reshape(-1), 2)
+        a, b = np.split(row, 2)
         shared = count_shared(grams, offsets_of(n_grams), a, b)
         return shared, np.minimum(n_grams[a], n_grams[b]), np.maximum(n_grams[a], n_grams[b])
-
-
-def _gram_starts(
-    lengths: NDArray[np.int64], order: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return where each n-gram of concatenated texts starts, and the row of its text."""
-    counts = np.maximum(lengths - (order - 1), 0)
-    return ragged_indices(offsets_of(lengths)[:-1], counts), np.repeat(
-        np.arange(len(lengths)), counts
-    )
 
 
 def are_similar_words(
@@ -492,20 +468,14 @@ def are_similar_words(
     (:func:`classic_rc.kernels.bags.shared_words`).
     """
     sizes = np.diff(offsets)
-    shorter, longer = (
-        np.minimum(sizes[first], sizes[second]),
-        np.maximum(sizes[first], sizes[second]),
-    )
+    shorter = np.minimum(sizes[first], sizes[second])
+    longer = np.maximum(sizes[first], sizes[second])
     similar = shared >= SHORT_SHARE * longer
-    for i in np.flatnonzero(
-        ~similar & (shared == shorter) & (shorter >= LENGTH_RATIO * longer)
-    ).tolist():
-        inner, outer = sorted((int(first[i]), int(second[i])), key=lambda text: sizes[text])
-        inner_words, outer_words = (words[offsets[t] : offsets[t + 1]] for t in (inner, outer))
-        windows = (
-            np.lib.stride_tricks.sliding_window_view(outer_words, len(inner_words))
-            if len(inner_words)
-            else outer_words[:, None]
-        )
-        similar[i] = bool((windows == inner_words).all(axis=1).any())
+    may_be_part = (shared == shorter) & (shorter >= LENGTH_RATIO * longer)
+    for i in np.flatnonzero(may_be_part & ~similar).tolist():
+        texts = sorted((first[i], second[i]), key=lambda text: sizes[text])
+        part, whole = (words[offsets[text] : offsets[text + 1]] for text in texts)
+        # A part has words: two texts without words are similar already.
+        windows = np.lib.stride_tricks.sliding_window_view(whole, len(part))
+        similar[i] = bool((windows == part).all(axis=1).any())
     return similar

@@ -32,6 +32,7 @@ from classic_rc.kernels.arrays import (
     sums_by,
 )
 from classic_rc.kernels.draws import mix, text_keys
+from classic_rc.kernels.hashes import ngram_hashes, sums_between, text_sums
 from classic_rc.questions import Dataset, Question, candidate_texts
 from classic_rc.text.analyzers import stop_words
 from classic_rc.text.dream import without_speakers
@@ -142,12 +143,10 @@ class Sketch:
     def copied_passages(self, dataset: Dataset) -> Flags:
         """Return which passages of `dataset` are in the sketched data, shape (n_passages,)."""
         hashed = _hash_questions(dataset)
-        rows = {
-            id(question.passage): row
-            for question, row in zip(dataset, hashed.passage_of_question.tolist(), strict=True)
-        }
-        has_passage = self._has_passages(hashed)
-        return has_passage[[rows[id(passage)] for passage in dataset.passages]]
+        passage_ids = [id(question.passage) for question in dataset]
+        row_of = dict(zip(passage_ids, hashed.passage_of_question.tolist(), strict=True))
+        rows = [row_of[id(passage)] for passage in dataset.passages]
+        return self._has_passages(hashed)[rows]
 
     def _has_passages(self, hashed: _HashedQuestions) -> Flags:
         sampled = _is_sampled(hashed.grams, self.halvings)
@@ -291,7 +290,7 @@ def _question_keys(questions: Sequence[Question], passages: Hashes) -> Hashes:
     starts = offsets_of(counts)
     hashes = texts.hashes()
     hashes[starts[:-1]] = ~hashes[starts[:-1]]  # the question's own text is no option
-    keys = mix(_sums_between(mix(hashes), starts))
+    keys = mix(sums_between(mix(hashes), starts))
     keys[texts.content_weights(texts.offsets[starts]) < _CONTENT_WORDS] = 0
     pairs = np.unique(np.stack([keys, passages], axis=1), axis=0)
     pair_keys, n_passages = np.unique(pairs[:, 0], return_counts=True)
@@ -317,10 +316,8 @@ class _SketchedTexts:
 
     def __init__(self, texts: Iterable[Sequence[str]]) -> None:
         encoder, stops = TextEncoder("char"), stop_words("smart")
-        joined, lengths = (
-            bytearray(),
-            [np.empty(0, dtype=np.int64)],
-        )  # grows in place: whole copies would fill the memory
+        joined = bytearray()  # grows in place: whole copies would fill the memory
+        lengths = [np.empty(0, dtype=np.int64)]
         for block in texts:
             tokens, offsets = encoder.encode(block)
             joined += tokens.astype(np.int32, copy=False).tobytes()
@@ -328,11 +325,11 @@ class _SketchedTexts:
         self.tokens = np.frombuffer(joined, dtype=np.int32)
         self.lengths = np.concatenate(lengths)
         self.offsets = offsets_of(self.lengths)
-        self._keys = text_keys(encoder.vocabulary)
-        self._is_character = np.array(
-            [len(word) == 1 and not word.isascii() for word in encoder.vocabulary], dtype=bool
-        )
-        is_stop_word = np.array([word in stops for word in encoder.vocabulary], dtype=bool)
+        vocabulary = encoder.vocabulary
+        self._keys = text_keys(vocabulary)
+        is_character = [len(word) == 1 and not word.isascii() for word in vocabulary]
+        self._is_character = np.array(is_character, dtype=bool)
+        is_stop_word = np.array([word in stops for word in vocabulary], dtype=bool)
         self._weights = np.where(is_stop_word, 0.0, np.where(self._is_character, 0.5, 1.0))
         self._order = np.where(self._has_characters(), _CHARACTER_GRAM, _WORD_GRAM)
 
@@ -348,12 +345,10 @@ class _SketchedTexts:
         """Return a hash of each text."""
         hashes = np.empty(len(self.lengths), dtype=np.uint64)
         for start, stop in runs_of(self.lengths, _BLOCK_TOKENS):
-            offsets = self.offsets[start : stop + 1] - self.offsets[start]
-            place = np.arange(offsets[-1]) - np.repeat(offsets[:-1], self.lengths[start:stop])
             tokens = self.tokens[self.offsets[start] : self.offsets[stop]]
-            mixed = mix(self._keys[tokens] ^ mix(place.astype(np.uint64)))
-            lengths = self.lengths[start:stop].astype(np.uint64)
-            hashes[start:stop] = mix(_sums_between(mixed, offsets) + lengths)
+            lengths = self.lengths[start:stop]
+            sums = text_sums(self._keys[tokens], lengths)
+            hashes[start:stop] = mix(sums + lengths.astype(np.uint64))
         return hashes
 
     def content_weights(self, offsets: Integers) -> NDArray[np.float64]:
@@ -375,27 +370,19 @@ class _SketchedTexts:
 
     def sample_grams(self, halvings: int) -> tuple[Hashes, Integers]:
         """Return the hashes of the sampled n-grams, and the text of each."""
-        grams, rows = [np.empty(0, dtype=np.uint64)], [np.empty(0, dtype=np.int64)]
+        grams = [np.empty(0, dtype=np.uint64)]
+        rows = [np.empty(0, dtype=np.int64)]
         for order in (_WORD_GRAM, _CHARACTER_GRAM):
             texts = np.flatnonzero((self._order == order) & (self.lengths >= order))
             for block in runs_of(self.lengths[texts], _BLOCK_TOKENS):
-                row = texts[slice(*block)]
-                counts = self.lengths[row] - (order - 1)
-                starts = ragged_indices(self.offsets[row], counts)
-                hashes = self._keys[self.tokens[starts]]
-                for i in range(1, order):
-                    hashes = mix(hashes + np.uint64(i)) ^ self._keys[self.tokens[starts + i]]
-                hashes = mix(hashes)
+                block_texts = texts[slice(*block)]
+                lengths = self.lengths[block_texts]
+                tokens = self.tokens[ragged_indices(self.offsets[block_texts], lengths)]
+                hashes, row = ngram_hashes(self._keys[tokens], lengths, order)
                 sampled = _is_sampled(hashes, halvings)
                 grams.append(hashes[sampled])
-                rows.append(np.repeat(row, counts)[sampled])
+                rows.append(block_texts[row[sampled]])
         return np.concatenate(grams), np.concatenate(rows)
-
-
-def _sums_between(values: Hashes, offsets: Integers) -> Hashes:
-    """Return the sum of the values between each two offsets, modulo 2**64."""
-    sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(values, dtype=np.uint64)])
-    return sums[offsets[1:]] - sums[offsets[:-1]]
 
 
 def _is_sampled(grams: Hashes, halvings: int) -> Flags:
@@ -438,8 +425,9 @@ def _unpack_ascending(packed: NDArray[np.uint8], n: int, bits: int) -> Integers:
     high = np.flatnonzero(np.unpackbits(packed[:size]))
     if len(high) != n or (n and high[-1] >= n_high):
         raise ValueError(f"the hashes are not {n:,}")
-    low = np.unpackbits(packed[size:], count=n * n_low).reshape(n, n_low).astype(np.int64)
-    values: Integers = ((high - np.arange(n)) << n_low) | (low << np.arange(n_low)).sum(axis=1)
+    bits_of_low = np.unpackbits(packed[size:], count=n * n_low).reshape(n, n_low)
+    low = (bits_of_low.astype(np.int64) << np.arange(n_low)).sum(axis=1)
+    values: Integers = ((high - np.arange(n)) << n_low) | low
     if (np.diff(values) <= 0).any():
         raise ValueError("the hashes are not ascending")
     return values

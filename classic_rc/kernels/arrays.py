@@ -110,7 +110,8 @@ class TokenArrays(NamedTuple):
         question = self.candidate_question
         passage = self.question_passage[question]
         # A question's tokens count at its first candidate, a passage's at the first candidate of
-        # all its questions.
+        # all its questions. A candidate counts one more, so that a block has a bounded number of
+        # candidates without tokens.
         load = np.diff(self.candidate_offsets) + 1
         for of_candidate, offsets in (
             (question, self.question_offsets),
@@ -122,6 +123,7 @@ class TokenArrays(NamedTuple):
         if whole_questions:
             starts = np.unique(np.searchsorted(question, question[starts]))
         bounds = itertools.pairwise([*starts.tolist(), len(question)])
+        # Half of a step of the progress bar: a solver may run several kernels in it.
         for start, stop in tracked(bounds, len(starts), share=0.5):
             yield slice(start, stop), self.slice_candidates(start, stop)
 
@@ -133,7 +135,9 @@ def _slice_ragged(
     return tokens[bounds[0] : bounds[-1]], bounds - bounds[0]
 
 
-def offsets_of(counts: NDArray[np.integer] | Sequence[int]) -> NDArray[np.int64]:
+def offsets_of(
+    counts: NDArray[np.integer] | NDArray[np.bool_] | Sequence[int],
+) -> NDArray[np.int64]:
     """Return where each of ragged rows of these lengths starts, and where the last one ends:
     shape (n + 1,).
     """
@@ -186,6 +190,7 @@ def sums_by(index: NDArray[np.integer], values: NDArray[Any], n: int) -> NDArray
     >>> sums_by(np.array([0, 2, 0]), np.array([1, 2, 3]), 4)
     array([4., 0., 2., 0.])
     """
+    # Without an index, `bincount` returns integers in spite of the weights.
     return np.bincount(index, weights=values, minlength=n).astype(np.float64, copy=False)
 
 
@@ -222,7 +227,7 @@ def group_equal(
     key's run.
     """
     order = np.argsort(keys, kind="stable")
-    is_first = np.diff(keys[order], prepend=-1) != 0
+    is_first = np.diff(keys[order], prepend=-1) != 0  # keys are not negative
     group = np.empty(len(keys), dtype=np.int64)
     group[order] = np.cumsum(is_first) - 1
     return order, np.flatnonzero(is_first), group
@@ -258,7 +263,8 @@ def runs_of(loads: NDArray[np.integer], limit: int) -> Iterator[tuple[int, int]]
     def bounds() -> Iterator[tuple[int, int]]:
         start = 0
         while start < len(loads):
-            stop = max(int(np.searchsorted(ends, ends[start] + limit, side="right")) - 1, start + 1)
+            last_fitting = int(np.searchsorted(ends, ends[start] + limit, side="right")) - 1
+            stop = max(last_fitting, start + 1)
             yield start, stop
             start = stop
 
@@ -341,7 +347,8 @@ def distinct_words(
     tokens: NDArray[np.int32], offsets: NDArray[np.int64], n_words: int
 ) -> NDArray[np.int64]:
     """Return ``text * n_words + word`` for the distinct words of ragged texts, ascending."""
-    keys = np.repeat(np.arange(len(offsets) - 1) * n_words, np.diff(offsets))
+    first_keys = np.arange(len(offsets) - 1) * n_words
+    keys = np.repeat(first_keys, np.diff(offsets))
     keys += tokens
     keys.sort()
     return keys[run_starts(keys)]
@@ -416,9 +423,9 @@ class MatchedBlock(NamedTuple):
         that are not chosen are empty too.
         """
         lengths = np.diff(self.arrays.candidate_offsets)
+        chosen_tokens = self.arrays.candidate_tokens[np.repeat(is_chosen, lengths)]
         arrays = self.arrays.without_questions()._replace(
-            candidate_tokens=self.arrays.candidate_tokens[np.repeat(is_chosen, lengths)],
-            candidate_offsets=offsets_of(np.where(is_chosen, lengths, 0)),
+            candidate_tokens=chosen_tokens, candidate_offsets=offsets_of(lengths * is_chosen)
         )
         return MatchedBlock(self.where, arrays, self.postings, *match_words(arrays, self.postings))
 
@@ -472,7 +479,10 @@ def _longest_runs(arrays: TokenArrays) -> NDArray[np.int64]:
     n_diagonals = width + int(place.max(initial=0)) + 1
     cells = (candidate * n_diagonals + place - index + width) * width + index
     cells.sort()
+    # -2, because cell 0 would continue a run after a cell -1.
     starts = np.flatnonzero(np.diff(cells, prepend=-2) != 1)
+    run_candidates = cells[starts] // (n_diagonals * width)
+    run_lengths = np.diff(starts, append=len(cells))
     runs = np.zeros(len(lengths), dtype=np.int64)
-    np.maximum.at(runs, cells[starts] // (n_diagonals * width), np.diff(starts, append=len(cells)))
+    np.maximum.at(runs, run_candidates, run_lengths)
     return runs

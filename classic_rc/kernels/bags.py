@@ -48,7 +48,8 @@ def pairs_with_equal_keys(
     equal = keys[order[1:]] == keys[order[:-1]]
     # the keys of several rows: most keys have one, and memory for them is saved
     is_shared = np.zeros(len(keys), dtype=bool)
-    is_shared[order[1:][equal]] = is_shared[order[:-1][equal]] = True
+    is_shared[order[1:][equal]] = True
+    is_shared[order[:-1][equal]] = True
     rows, keys = rows[is_shared], keys[is_shared]
     order = np.argsort(keys, kind="stable")  # among equal keys, earlier rows first
     rows_by_key, keys = rows[order], keys[order]
@@ -82,6 +83,7 @@ def least_shared(sizes: NDArray[np.int64], share: float) -> NDArray[np.int64]:
     >>> least_shared(np.array([4, 5, 10]), 0.7).tolist()
     [3, 4, 7]
     """
+    # A float product may be a little too large: 0.28 * 25 is 7.000000000000001, and not 8 words.
     return np.ceil(share * sizes - 1e-9).astype(np.int64)
 
 
@@ -127,37 +129,38 @@ def overlapping_bags(
     for start, stop in runs_of(sizes, _BLOCK_WORDS):
         block_numbers = numbers[offsets[start] : offsets[stop]]
         for counts, usable in ((frequency, here | there), (of_here, here), (of_there, there)):
-            counts += np.bincount(
-                block_numbers[np.repeat(usable[start:stop], sizes[start:stop])], minlength=n_numbers
-            )
+            is_usable = np.repeat(usable[start:stop], sizes[start:stop])
+            counts += np.bincount(block_numbers[is_usable], minlength=n_numbers)
     # Rank 0 is the rarest word. A word of one bag only is left out, because no two bags share it.
     rank = np.argsort(np.argsort(frequency, kind="stable"), kind="stable")
     rank[(frequency < 2) | (np.minimum(of_here, of_there) == 0)] = -1
     by_size = np.argsort(sizes, kind="stable")  # neighbours in this order have similar sizes
-    rarest = _Rarest.of(rank, numbers, offsets[by_size], sizes[by_size], (here | there)[by_size])
-    by_row = min_shared[by_size]
+    is_used = (here | there)[by_size]
+    rarest = _Rarest.of(rank, numbers, offsets[by_size], sizes[by_size], is_used)
 
     def flagged(a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.bool_]:
-        return np.asarray((here[a] & there[b]) | (there[a] & here[b]))
+        is_across = here[a] & there[b]
+        is_across |= there[a] & here[b]
+        return is_across
+
+    def needed(a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.int64]:
+        return np.maximum(min_shared[a], min_shared[b])
 
     def fits(first_rows: NDArray[np.int32], second_rows: NDArray[np.int32]) -> NDArray[np.bool_]:
         a, b = by_size[first_rows], by_size[second_rows]
-        return flagged(a, b) & (sizes[a] >= np.maximum(min_shared[a], min_shared[b]))
+        return flagged(a, b) & (sizes[a] >= needed(a, b))  # a is not the larger one
 
     pairs = [np.empty((3, 0), dtype=np.int64)]
-    for first_rows, second_rows, _ in pairs_with_equal_keys(
-        *rarest.keys(by_row), len(sizes), neighbours, fits
-    ):
+    keys = rarest.keys(min_shared[by_size])
+    for first_rows, second_rows, _ in pairs_with_equal_keys(*keys, len(sizes), neighbours, fits):
         a, b = by_size[first_rows], by_size[second_rows]
         shared = _count_in_blocks(numbers, offsets, a, b)
-        pairs.append(
-            np.stack([a, b, shared])[:, shared >= np.maximum(min_shared[a], min_shared[b])]
-        )
+        pairs.append(np.stack([a, b, shared])[:, shared >= needed(a, b)])
     if part_share is not None:
         for first_rows, second_rows in rarest.parts(part_share, neighbours):
             a, b = by_size[first_rows], by_size[second_rows]
             # the others are found already
-            is_new = flagged(a, b) & (sizes[a] < np.maximum(min_shared[a], min_shared[b]))
+            is_new = flagged(a, b) & (sizes[a] < needed(a, b))
             a, b = a[is_new], b[is_new]
             shared = _count_in_blocks(numbers, offsets, a, b)
             pairs.append(np.stack([a, b, shared])[:, shared == sizes[a]])
@@ -171,22 +174,24 @@ def _number_repetitions(
     """Number the words so that the second occurrence in a bag has another number than the first
     one.
     """
-    n_words, ends, numbers = int(words.max(initial=0)) + 1, offsets_of(sizes), words.copy()
-    places, codes = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
+    n_words = int(words.max(initial=0)) + 1
+    ends = offsets_of(sizes)
+    numbers = words.copy()
+    no_words = np.empty(0, dtype=np.int64)
+    places, codes = [no_words], [no_words]
     for start, stop in runs_of(sizes, _BLOCK_WORDS):
         block_words = words[ends[start] : ends[stop]]
-        keys = np.repeat(np.arange(stop - start), sizes[start:stop]) * n_words + block_words
+        keys = np.repeat(np.arange(stop - start), sizes[start:stop]) * n_words
+        keys += block_words
         order = np.argsort(keys, kind="stable")
         starts = run_starts(keys[order])
-        occurrence = np.arange(len(block_words)) - np.repeat(
-            starts, np.diff(starts, append=len(block_words))
-        )
+        counts = np.diff(starts, append=len(keys))
+        occurrence = np.arange(len(keys)) - np.repeat(starts, counts)
         repeated = order[occurrence > 0]
         places.append(repeated + ends[start])
         codes.append(block_words[repeated] + n_words * occurrence[occurrence > 0])
-    numbers[np.concatenate(places)] = n_words + np.unique(
-        np.concatenate(codes), return_inverse=True
-    )[1].reshape(-1)
+    _, code_numbers = np.unique(np.concatenate(codes), return_inverse=True)
+    numbers[np.concatenate(places)] = n_words + code_numbers
     return numbers
 
 
@@ -210,22 +215,21 @@ class _Rarest(NamedTuple):
         sizes: NDArray[np.int64],
         used: NDArray[np.bool_],
     ) -> _Rarest:
-        loads, counts = np.where(used, sizes, 0), np.zeros(len(sizes), dtype=np.int64)
-        columns = [
-            (np.empty(0, dtype=np.int64), np.empty(0, dtype=np.uint64), np.empty(0, dtype=np.int64))
-        ]
+        loads = sizes * used
+        counts = np.zeros(len(sizes), dtype=np.int64)
+        no_rows = np.empty(0, dtype=np.int64)
+        columns = [(no_rows, np.empty(0, dtype=np.uint64), no_rows)]
         for start, stop in runs_of(loads, _BLOCK_WORDS):
             block_sizes = loads[start:stop]
-            ranks, rows = (
-                rank[numbers[ragged_indices(starts[start:stop], block_sizes)]],
-                np.repeat(np.arange(len(block_sizes)), block_sizes),
-            )
+            ranks = rank[numbers[ragged_indices(starts[start:stop], block_sizes)]]
+            rows = np.repeat(np.arange(len(block_sizes)), block_sizes)
             codes = np.sort((rows * len(rank) + ranks)[ranks >= 0])
             rows, ranks = np.divmod(codes, max(len(rank), 1))
             counts[start:stop] = np.bincount(rows, minlength=len(block_sizes))
             place = np.arange(len(rows)) - offsets_of(counts[start:stop])[rows]
             first = place < _MAX_RAREST
-            columns.append((rows[first] + start, mix(ranks[first].astype(np.uint64)), place[first]))
+            word_codes = mix(ranks[first].astype(np.uint64))
+            columns.append((rows[first] + start, word_codes, place[first]))
         rows, words, places = (np.concatenate(parts) for parts in zip(*columns, strict=True))
         return cls(rows, words, places, counts, sizes)
 
@@ -235,10 +239,8 @@ class _Rarest(NamedTuple):
         """
         rows, keys = self._keys_of_two(min_shared)
         single = np.flatnonzero(self.sizes[self.rows] == 1)
-        rows, keys = (
-            np.concatenate([rows, self.rows[single]]),
-            np.concatenate([keys, self.codes[single]]),
-        )
+        rows = np.concatenate([rows, self.rows[single]])
+        keys = np.concatenate([keys, self.codes[single]])
         order = np.argsort(rows, kind="stable")
         return rows[order].astype(np.int32), keys[order]
 
@@ -246,15 +248,14 @@ class _Rarest(NamedTuple):
         self, min_shared: NDArray[np.int64]
     ) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
         # Of the words that others have, too, `min_shared` are shared. So two of the first ones are.
-        prefix = np.clip(
-            self.counts - np.maximum(min_shared, 2) + 2, 0, np.minimum(self.counts, _MAX_RAREST)
-        )
+        prefix = self.counts - np.maximum(min_shared, 2) + 2
+        prefix = np.clip(prefix, 0, np.minimum(self.counts, _MAX_RAREST))
         first = np.flatnonzero(self.place < prefix[self.rows])
         later = prefix[self.rows[first]] - self.place[first] - 1
         second = ragged_indices(first + 1, later)
-        return np.repeat(self.rows[first], later), mix(
-            np.repeat(self.codes[first], later)
-        ) + self.codes[second]
+        keys = mix(np.repeat(self.codes[first], later))
+        keys += self.codes[second]
+        return np.repeat(self.rows[first], later), keys
 
     def parts(
         self, share: float, neighbours: int
@@ -264,44 +265,40 @@ class _Rarest(NamedTuple):
         """
         # A part has no word of its own, so its two rarest words are its first ones.
         unreachable = int(self.counts.max(initial=0)) + 2  # more than any row shares
-        part_rows, part_keys = self._keys_of_two(
-            np.where(self.counts == self.sizes, self.counts, unreachable)
-        )
+        min_shared = np.where(self.counts == self.sizes, self.counts, unreachable)
+        part_rows, part_keys = self._keys_of_two(min_shared)
         fewest = least_shared(self.sizes, share)
-        of_parts = distinct(self.sizes[part_rows])
-        smaller = np.append(of_parts, self.sizes.max(initial=0) + 1)[
-            np.searchsorted(of_parts, fewest)
-        ]
-        rows, keys = self._keys_of_two(np.where(smaller < self.sizes, fewest, unreachable))
-        has_part = (
-            binary_search(keys, np.sort(part_keys))[1]
-            if len(part_keys)
-            else np.zeros(len(keys), dtype=bool)
-        )
+        # A row whose least possible part is as large as itself has none.
+        part_sizes = distinct(self.sizes[part_rows])
+        part_sizes = np.append(part_sizes, self.sizes.max(initial=0) + 1)
+        smallest = part_sizes[np.searchsorted(part_sizes, fewest)]
+        min_shared = np.where(smallest < self.sizes, fewest, unreachable)
+        rows, keys = self._keys_of_two(min_shared)
+        del smallest, min_shared
+        _, has_part = binary_search(keys, np.sort(part_keys))
         rows, keys = rows[has_part], keys[has_part]
         # Among equal keys, smaller rows come first. So the parts that are next in size precede a
         # row.
-        order = np.lexsort((np.concatenate([part_rows, rows]), np.concatenate([part_keys, keys])))
+        all_keys = np.concatenate([part_keys, keys])
+        order = np.lexsort((np.concatenate([part_rows, rows]), all_keys))
         is_part = order < len(part_rows)
         before = np.cumsum(is_part)  # parts up to each entry
-        sorted_keys = np.concatenate([part_keys, keys])[order]
-        starts = run_starts(sorted_keys)
+        starts = run_starts(all_keys[order])
         lengths = np.diff(starts, append=len(order))
         in_earlier_runs: NDArray[np.int64] = np.repeat(before[starts] - is_part[starts], lengths)
         entries = np.flatnonzero(~is_part)
         counts = np.minimum(before[entries] - in_earlier_runs[entries], neighbours)
+        first_parts: NDArray[np.int64] = before[entries] - counts
+        del before, in_earlier_runs
         parts, wholes = part_rows[order[is_part]], rows[order[entries] - len(part_rows)]
         for start, stop in runs_of(counts, _BLOCK_PAIRS):
-            block = slice(start, stop)
-            block_parts = parts[
-                ragged_indices(before[entries[block]] - counts[block], counts[block])
-            ]
-            block_wholes = np.repeat(wholes[block], counts[block])
-            fits = (
-                (block_parts < block_wholes)
-                & (self.sizes[block_parts] >= fewest[block_wholes])
-                & (self.sizes[block_parts] < self.sizes[block_wholes])
-            )
+            block_counts = counts[start:stop]
+            block_parts = parts[ragged_indices(first_parts[start:stop], block_counts)]
+            block_wholes = np.repeat(wholes[start:stop], block_counts)
+            part_sizes = self.sizes[block_parts]
+            fits = block_parts < block_wholes
+            fits &= part_sizes >= fewest[block_wholes]
+            fits &= part_sizes < self.sizes[block_wholes]
             yield block_parts[fits], block_wholes[fits]
 
 
@@ -315,17 +312,19 @@ def count_shared(
     """Count for each pair the numbers that both rows have, or sum their weights; they are
     distinct within a row.
     """
-    n, pair = int(numbers.max(initial=0)) + 1, np.arange(len(first_rows))
+    n_numbers = int(numbers.max(initial=0)) + 1
     codes = []
     for rows in (first_rows, second_rows):
         counts = offsets[rows + 1] - offsets[rows]
-        codes.append(np.repeat(pair, counts) * n + numbers[ragged_indices(offsets[rows], counts)])
+        row_codes = np.repeat(np.arange(len(rows)) * n_numbers, counts)
+        row_codes += numbers[ragged_indices(offsets[rows], counts)]
+        codes.append(row_codes)
     pair_codes = np.concatenate(codes)
     pair_codes.sort()  # a code that occurs twice is in both rows of its pair
-    pair_of, number = np.divmod(pair_codes[1:][pair_codes[1:] == pair_codes[:-1]], n)
-    return np.bincount(
-        pair_of, None if weights is None else weights[number], minlength=len(first_rows)
-    )
+    shared_codes = pair_codes[1:][pair_codes[1:] == pair_codes[:-1]]
+    pair, number = np.divmod(shared_codes, n_numbers)
+    shared_weights = None if weights is None else weights[number]
+    return np.bincount(pair, shared_weights, minlength=len(first_rows))
 
 
 def shared_words(
@@ -385,7 +384,7 @@ def _only_used(
     """Return only the bags of some pairs, numbered anew, and the pairs."""
     bags, row = np.unique(np.concatenate([first_bags, second_bags]), return_inverse=True)
     counts = offsets[bags + 1] - offsets[bags]
-    first_bags, second_bags = np.split(row.reshape(-1), 2)
+    first_bags, second_bags = np.split(row, 2)
     return words[ragged_indices(offsets[bags], counts)], offsets_of(counts), first_bags, second_bags
 
 
@@ -397,8 +396,9 @@ def _count_in_blocks(
     weights: NDArray[np.float64] | None = None,
 ) -> NDArray[Any]:
     sizes = np.diff(offsets)
-    counts = [
-        count_shared(numbers, offsets, first_rows[start:stop], second_rows[start:stop], weights)
-        for start, stop in runs_of(sizes[first_rows] + sizes[second_rows] + 1, _BLOCK_WORDS)
-    ]
-    return np.concatenate([np.empty(0, dtype=np.int64 if weights is None else np.float64), *counts])
+    loads = sizes[first_rows] + sizes[second_rows] + 1
+    counts: list[NDArray[Any]] = [np.empty(0, dtype=np.int64 if weights is None else np.float64)]
+    for start, stop in runs_of(loads, _BLOCK_WORDS):
+        block = first_rows[start:stop], second_rows[start:stop]
+        counts.append(count_shared(numbers, offsets, *block, weights))
+    return np.concatenate(counts)

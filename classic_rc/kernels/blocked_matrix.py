@@ -145,13 +145,10 @@ class BlockedMatrix:
         if self._sparse is None:
             return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
         columns = np.unique(self._sparse[rows].indices)
-        columns = columns[
-            (self._columns.sizes[columns] <= max_entries)
-            & (self._scale[self._n_dense + columns] > 0)
-        ]
-        return columns.astype(np.int64) + self._n_dense, np.unique(
-            self._transposed[columns].indices
-        ).astype(np.int64)
+        is_rare = self._columns.sizes[columns] <= max_entries
+        columns = columns[is_rare & (self._scale[self._n_dense + columns] > 0)]
+        neighbours = np.unique(self._transposed[columns].indices)
+        return columns.astype(np.int64) + self._n_dense, neighbours.astype(np.int64)
 
     def _dense_blocks(
         self, kind: np.dtype[Any] | None
@@ -168,10 +165,9 @@ class _SparseBlocks:
     def __init__(self, matrix: csr_matrix) -> None:
         self.sizes = np.diff(matrix.indptr)
         self._n_rows = matrix.shape[0]
-        starts = (
-            np.searchsorted(matrix.indptr, np.arange(0, matrix.nnz, _BLOCK_ENTRIES), side="right")
-            - 1
-        )
+        # A block begins at the row that has its first entry.
+        first_entries = np.arange(0, matrix.nnz, _BLOCK_ENTRIES)
+        starts = np.searchsorted(matrix.indptr, first_entries, side="right") - 1
         bounds = np.unique(np.append(starts, self._n_rows))
         entries = matrix.indptr[bounds]
         self.has_ones = bool((matrix.data == 1).all())
@@ -179,11 +175,7 @@ class _SparseBlocks:
         if self.has_ones or matrix.data.dtype == np.float32:
             self.kinds = (np.float32, np.float64)
         n_most = np.diff(entries).max(initial=0)
-        # A product converts the entries of a block to the vector's precision.
-        values = {
-            kind: np.ones(n_most, dtype=kind) if self.has_ones else matrix.data
-            for kind in self.kinds
-        }
+        ones = {kind: np.ones(n_most if self.has_ones else 0, dtype=kind) for kind in self.kinds}
         self._blocks: list[tuple[slice, dict[Any, csr_matrix]]] = []
         for i, (begin, end) in enumerate(itertools.pairwise(bounds.tolist())):
             where = slice(entries[i], entries[i + 1])
@@ -192,11 +184,10 @@ class _SparseBlocks:
                 # The constructor would copy the arrays, because they are small parts of larger
                 # ones.
                 block = csr_matrix((end - begin, matrix.shape[1]), dtype=kind)
-                block.data = (
-                    values[kind][: where.stop - where.start]
-                    if self.has_ones
-                    else values[kind][where]
-                )
+                if self.has_ones:
+                    block.data = ones[kind][: where.stop - where.start]
+                else:  # a product converts them to the vector's precision
+                    block.data = matrix.data[where]
                 block.indices = matrix.indices[where]
                 block.indptr = matrix.indptr[begin : end + 1] - matrix.indptr[begin]
                 blocks[kind] = block
@@ -216,13 +207,8 @@ class _SparseBlocks:
         result = np.zeros(self._n_rows)
         for where, blocks in self._blocks:
             block = blocks[np.float64]
-            result[where] = (
-                csr_matrix(
-                    (np.square(block.data, dtype=np.float64), block.indices, block.indptr),
-                    shape=block.shape,
-                )
-                @ vector
-            )
+            entries = np.square(block.data, dtype=np.float64), block.indices, block.indptr
+            result[where] = csr_matrix(entries, shape=block.shape) @ vector
         return result
 
 
@@ -238,9 +224,8 @@ def find_entries(matrix: csr_matrix, columns: NDArray[np.bool_]) -> NDArray[np.i
     """Return the positions, in the matrix's arrays, of the entries of some columns, ascending."""
     positions = [np.empty(0, dtype=np.int64)]
     for begin in range(0, matrix.nnz, _BLOCK_ENTRIES):
-        positions.append(
-            begin + np.flatnonzero(columns[matrix.indices[begin : begin + _BLOCK_ENTRIES]])
-        )
+        block_columns = matrix.indices[begin : begin + _BLOCK_ENTRIES]
+        positions.append(begin + np.flatnonzero(columns[block_columns]))
     return np.concatenate(positions)
 
 
@@ -313,8 +298,9 @@ def find_equal_columns(
         is_new[1:] |= total[1:] != total[:-1]
     del sums
     starts = np.flatnonzero(is_new)
-    # The order within a set is not defined.
-    firsts, sizes = np.minimum.reduceat(order, starts), np.diff(np.append(starts, n_columns))
+    sizes = np.diff(starts, append=n_columns)
+    # The order within a set is not defined: its first column may be anywhere in it.
+    firsts = np.minimum.reduceat(order, starts)
     by_first = np.argsort(firsts)
     place = np.empty(len(starts), dtype=np.int64)
     place[by_first] = np.arange(len(starts))

@@ -60,8 +60,10 @@ def length_factors(
     presence counts.
     """
     one, k1_, b_ = np.float32(1), np.float32(k1), np.float32(b)
+    # Each step rounds to single precision as Lucene's do, so their order decides the last bit.
+    relative_lengths = b_ * byte4_lengths(lengths).astype(np.float32) / mean
     with np.errstate(divide="ignore"):
-        return one / (k1_ * ((one - b_) + b_ * byte4_lengths(lengths).astype(np.float32) / mean))
+        return one / (k1_ * ((one - b_) + relative_lengths))
 
 
 def term_weights(boosts: NDArray[np.integer], idfs: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -55,9 +55,13 @@ def find_pieces(buffer: bytes, classes: bytes) -> tuple[NDArray[np.int64], NDArr
     """
     flags = np.frombuffer(buffer.translate(classes), dtype=np.uint8)
     in_piece = flags & np.uint8(_KEPT)
-    # A joiner is kept between two letters or digits, and next to a byte beyond ASCII.
     before, after = flags[:-2], flags[2:]
-    in_piece[1:-1] |= (flags[1:-1] >> 3) & (((before & after) >> 1) | ((before | after) >> 2))
+    # A joiner is kept between two letters or digits, and next to a byte beyond ASCII. The shifts
+    # move these flags to the lowest bit, the only one that a joiner's flag has after its shift.
+    joins = ((before & after) >> 1) | ((before | after) >> 2)
+    joins &= flags[1:-1] >> 3
+    in_piece[1:-1] |= joins
+    del joins, before, after
     edges = np.flatnonzero(in_piece[1:] != in_piece[:-1])
     starts = edges[::2] + 1
     return starts, edges[1::2] + 1 - starts
@@ -127,9 +131,8 @@ class KeyCache:
         numbers = self._slots.take(self._hash(keys))
         # An empty slot has -1. It selects the last of the stored keys, which is 0 like that of a
         # long piece.
-        is_stored = (self._keys.first.take(numbers) == keys.first) & (
-            self._keys.second.take(numbers) == keys.second
-        )
+        is_stored = self._keys.first.take(numbers) == keys.first
+        is_stored &= self._keys.second.take(numbers) == keys.second
         return np.where(is_stored, numbers, np.int32(-1))
 
     def add(self, keys: Keys, numbers: NDArray[np.int32], n_numbers: int) -> None:
@@ -163,7 +166,7 @@ class KeyCache:
         room = len(self._keys.first)
         if n_numbers < room:
             return
-        room = max(2 * room, n_numbers + 1)
+        room = max(2 * room, n_numbers + 1)  # one more: the last key stays 0 for empty slots
         grown = Keys(np.zeros(room, dtype=np.uint64), np.zeros(room, dtype=np.uint64))
         for new, old in zip(grown, self._keys, strict=True):
             new[: len(old)] = old

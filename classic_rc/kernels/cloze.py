@@ -61,17 +61,14 @@ def query_counts(arrays: TokenArrays, placeholders: NDArray[np.int64]) -> NDArra
     # two texts, because no phrase can span it: text 2i is the first part of query i, and text 2i +
     # 1 the second.
     starts = arrays.question_offsets[:-1]
+    half_starts = np.column_stack((starts, starts + placeholders))
     halves = arrays._replace(
         passage_tokens=arrays.question_tokens,
-        passage_offsets=np.append(
-            np.column_stack((starts, starts + placeholders)), arrays.question_offsets[-1]
-        ),
+        passage_offsets=np.append(half_starts, arrays.question_offsets[-1]),
     )
-    numbers = 2 * np.arange(len(starts))
-    before, after = (
-        phrase_counts(halves._replace(question_passage=numbers + half)) for half in (0, 1)
-    )
-    return before + after
+    first_halves = 2 * np.arange(len(starts))
+    before = phrase_counts(halves._replace(question_passage=first_halves))
+    return before + phrase_counts(halves._replace(question_passage=first_halves + 1))
 
 
 def phrase_places(
@@ -108,7 +105,7 @@ def phrase_places(
     if not complete:
         return row, start
     rows, starts = (np.concatenate(parts) for parts in zip(*complete, strict=True))
-    order = np.lexsort((starts, rows))
+    order = np.lexsort((starts, rows))  # so far, shorter candidates come first
     return rows[order], starts[order]
 
 
@@ -130,9 +127,8 @@ def query_words(
     question = np.repeat(np.arange(len(lengths)), lengths)
     place = np.arange(len(question)) - arrays.question_offsets[question]
     words = arrays.question_tokens
-    run, is_in_passage = look_up(
-        arrays.question_passage[question] * arrays.n_words + words, postings.keys
-    )
+    keys = arrays.question_passage[question] * arrays.n_words + words
+    run, is_in_passage = look_up(keys, postings.keys)
     offsets = offsets_of(np.bincount(question[is_in_passage], minlength=len(lengths)))
     after = place >= placeholders[question]
     return QueryWords(
@@ -177,10 +173,8 @@ def cloze_distance(
         Whether any word costs less than `max_distance`.
     """
     n_candidates = len(arrays.candidate_question)
-    distances, is_near = (
-        np.zeros(n_candidates, dtype=np.int64),
-        np.zeros(n_candidates, dtype=np.bool_),
-    )
+    distances = np.zeros(n_candidates, dtype=np.int64)
+    is_near = np.zeros(n_candidates, dtype=np.bool_)
     counted = np.ones(arrays.n_words, dtype=np.bool_)
     for where, block in arrays.blocks(BLOCK_TOKENS):
         first = int(arrays.candidate_question[where.start])
@@ -210,9 +204,8 @@ def _distance_block(
 
 def counted_lengths(arrays: TokenArrays, counted: NDArray[np.bool_]) -> NDArray[np.int64]:
     """Return how many of each question's tokens count: shape (n_questions,)."""
-    return np.diff(
-        offsets_of(counted[arrays.question_tokens].astype(np.int64))[arrays.question_offsets]
-    )
+    counted_before = offsets_of(counted[arrays.question_tokens])
+    return np.diff(counted_before[arrays.question_offsets])
 
 
 def mention_distances(
@@ -240,15 +233,13 @@ def mention_distances(
     # tokens, but it takes one place: words after it are one place farther.
     relative = query.places - np.repeat(placeholders, np.diff(query.offsets)) + query.after
     # Runs are so far apart on one number line that the nearest place is always one of the same run.
-    reach = sum(
-        int(np.diff(offsets).max(initial=0)) + 1
-        for offsets in (arrays.passage_offsets, arrays.question_offsets)
-    )
-    stride = 2 * reach + 1
-    keys = (
-        np.repeat(np.arange(len(postings.keys)) * stride, np.diff(postings.offsets))
-        + postings.positions
-    )
+    # An expected place is outside the passage by less than the query's length.
+    longest_passage = int(np.diff(arrays.passage_offsets).max(initial=0))
+    longest_query = int(np.diff(arrays.question_offsets).max(initial=0))
+    stride = 2 * (longest_passage + longest_query + 2) + 1
+    first_keys = np.arange(len(postings.keys)) * stride
+    keys = np.repeat(first_keys, np.diff(postings.offsets))
+    keys += postings.positions
 
     def nearest(runs: NDArray[np.int64], positions: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the distances of positions from the nearest places of runs, which have at least
@@ -265,13 +256,13 @@ def mention_distances(
         to_last = np.repeat(np.diff(arrays.candidate_offsets)[candidate] - 1, counts)
         runs = query.runs[word]
         if is_aligned:
-            steps = nearest(runs, first + np.where(query.after[word], to_last, 0) + relative[word])
+            first += np.where(query.after[word], to_last, 0)
+            steps = nearest(runs, first + relative[word])
         else:
             steps = np.minimum(nearest(runs, first), nearest(runs, first + to_last))
         # Words that the passage lacks are not in `query`: they do not reduce the worst distance.
-        saved = np.where(
-            counted[query.words[word]], max_distance - np.minimum(steps, max_distance), 0
-        )
+        saved = max_distance - np.minimum(steps, max_distance)
+        saved *= counted[query.words[word]]
         # Some mentions have no words to look up. Differences of a running total allow empty rows,
         # unlike reduceat.
         sums[chunk] = worst[chunk] - np.diff(offsets_of(saved)[offsets_of(counts)])
@@ -324,24 +315,18 @@ def _shift_block(
         weights = inverse_count_weights(n_places)
     else:
         weights = word_weights[postings.keys % arrays.n_words]
-    question, passage = (
-        arrays.candidate_question,
-        arrays.question_passage[arrays.candidate_question],
-    )
+    question = arrays.candidate_question
+    passage = arrays.question_passage[question]
     sizes = np.diff(arrays.candidate_offsets)
 
     # Tokens of the queries, and of the candidates that fill them, that match somewhere in the
     # passage.
     query = query_words(arrays, postings, placeholders)
     of_token = np.repeat(np.arange(len(sizes)), sizes)
-    run, is_in_passage = look_up(
-        passage[of_token] * arrays.n_words + arrays.candidate_tokens, postings.keys
-    )
-    place = (
-        np.arange(len(of_token))
-        - arrays.candidate_offsets[of_token]
-        + placeholders[question[of_token]]
-    )
+    keys = passage[of_token] * arrays.n_words + arrays.candidate_tokens
+    run, is_in_passage = look_up(keys, postings.keys)
+    place = np.arange(len(of_token)) - arrays.candidate_offsets[of_token]
+    place += placeholders[question[of_token]]
     filling_runs, filling_places = run[is_in_passage], place[is_in_passage]
     filling_offsets = offsets_of(np.bincount(of_token[is_in_passage], minlength=len(sizes)))
 
@@ -360,17 +345,17 @@ def _shift_block(
         query_index = ragged_indices(query.offsets[:-1][question[rows]], n_query[rows])
         filling_index = ragged_indices(filling_offsets[:-1][rows], n_filling[rows])
         run = np.concatenate((query.runs[query_index], filling_runs[filling_index]))
-        cell = np.concatenate(
-            (
-                np.repeat(zero, n_query[rows])
-                - query.places[query_index]
-                - query.after[query_index] * np.repeat(sizes[rows], n_query[rows]),
-                np.repeat(zero, n_filling[rows]) - filling_places[filling_index],
-            )
-        )
-        cell = np.repeat(cell, n_places[run])
-        cell += postings.positions[ragged_indices(postings.offsets[:-1][run], n_places[run])]
+        # Words after the placeholder are moved back by the tokens that fill it.
+        query_place = np.repeat(sizes[rows], n_query[rows])
+        query_place *= query.after[query_index]
+        query_place += query.places[query_index]
+        place = np.concatenate((query_place, filling_places[filling_index]))
+        cell = np.concatenate((np.repeat(zero, n_query[rows]), np.repeat(zero, n_filling[rows])))
+        cell -= place
+        counts = n_places[run]
+        cell = np.repeat(cell, counts)
+        cell += postings.positions[ragged_indices(postings.offsets[:-1][run], counts)]
         # Sums of integers far below 2**53: bincount's doubles hold them exactly.
-        sums = np.bincount(cell, np.repeat(weights[run], n_places[run]), minlength=int(starts[-1]))
+        sums = np.bincount(cell, np.repeat(weights[run], counts), minlength=int(starts[-1]))
         best[rows] = np.maximum.reduceat(sums, starts[:-1])
     return best

@@ -79,7 +79,7 @@ def word_distance(
     """
     n_candidates = len(arrays.candidate_question)
     distances, is_measured = np.ones(n_candidates), np.zeros(n_candidates, dtype=np.bool_)
-    for block in matched_blocks(arrays) if matched is None else matched:
+    for block in matched or matched_blocks(arrays):
         distances[block.where], is_measured[block.where] = word_distances(block, stop_words, rule)
     return distances, is_measured
 
@@ -108,12 +108,10 @@ def window_and_distance(
     distances : ndarray of float64, shape (n_candidates,)
     is_measured : ndarray of bool, shape (n_candidates,)
     """
-    n = len(arrays.candidate_question)
-    windows, distances, is_measured = (
-        np.zeros(n, dtype=np.int64),
-        np.ones(n),
-        np.zeros(n, dtype=np.bool_),
-    )
+    n_candidates = len(arrays.candidate_question)
+    windows = np.zeros(n_candidates, dtype=np.int64)
+    distances = np.ones(n_candidates)
+    is_measured = np.zeros(n_candidates, dtype=np.bool_)
     for block in matched_blocks(arrays):
         windows[block.where] = best_windows(block, window, word_weights)
         distances[block.where], is_measured[block.where] = word_distances(block, stop_words, rule)
@@ -128,27 +126,33 @@ def word_distances(
     """
     arrays, postings = block.arrays, block.postings
     content = ~stop_words[postings.keys % arrays.n_words]
-    questions, additions = (
-        _select_runs(block.questions, content),
-        _select_runs(block.additions, content),
-    )
+    questions = _select_runs(block.questions, content)
+    additions = _select_runs(block.additions, content)
     question = arrays.candidate_question
-    is_measured = (np.diff(questions.offsets)[question] > 0) & (np.diff(additions.offsets) > 0)
+    is_measured = has_both(questions, question, additions)
     distances = np.ones(len(question))
-    lengths = np.diff(arrays.passage_offsets)
+    lengths = np.diff(arrays.passage_offsets)[arrays.question_passage[question]]
     for rows, has_many in _split_rows(np.flatnonzero(is_measured), question):
         answer_places = places_of(postings, additions, rows)
         if has_many and rule != "first":
-            steps, n_words = _nearest_steps_of_many(
-                places_of(postings, questions, question[rows[:1]]), answer_places, rule
-            )
+            # All rows have the question of the first one.
+            question_places = places_of(postings, questions, question[rows[:1]])
+            steps, n_words = _nearest_steps_of_many(question_places, answer_places, rule)
         else:
             measure = _first_steps if rule == "first" else _nearest_steps
-            steps, n_words = measure(
-                places_of(postings, questions, question[rows]), answer_places, rule
-            )
-        distances[rows] = steps / (n_words * (lengths[arrays.question_passage[question[rows]]] - 1))
+            question_places = places_of(postings, questions, question[rows])
+            steps, n_words = measure(question_places, answer_places, rule)
+        # Both sides have a word, and the words differ: there are at least two tokens.
+        distances[rows] = steps / (n_words * (lengths[rows] - 1))
     return distances, is_measured
+
+
+def has_both(
+    questions: Matches, question: NDArray[np.int64], candidates: Matches
+) -> NDArray[np.bool_]:
+    """Return for each candidate whether it and its question have matches."""
+    has_question_match = np.diff(questions.offsets)[question] > 0
+    return has_question_match & (np.diff(candidates.offsets) > 0)
 
 
 def _split_rows(
@@ -164,10 +168,8 @@ def _split_rows(
     size = block_size(_CHUNK_ROWS)
     for question_rows in np.split(rows, cuts):
         for start in range(0, len(question_rows), size):
-            yield (
-                question_rows[start : start + size],
-                bool(has_many_rows[np.searchsorted(rows, question_rows[0])]),
-            )
+            place = np.searchsorted(rows, question_rows[0])
+            yield question_rows[start : start + size], bool(has_many_rows[place])
 
 
 def _select_runs(matches: Matches, selected: NDArray[np.bool_]) -> Matches:
@@ -182,7 +184,8 @@ def nearest_distances(keys: NDArray[np.int64], table: NDArray[np.int64]) -> NDAr
     empty.
     """
     after = np.searchsorted(table, keys)
-    above, below = table[np.minimum(after, len(table) - 1)], table[np.maximum(after - 1, 0)]
+    above = table[np.minimum(after, len(table) - 1)]
+    below = table[np.maximum(after - 1, 0)]
     return np.minimum(np.abs(above - keys), np.abs(keys - below))
 
 

@@ -43,12 +43,15 @@ def uniform_draws(
     ndarray of float64, shape (counts.sum(),)
     """
     offsets = offsets_of(counts)
-    start = mix(keys ^ mix(np.array([seed % 2**64], dtype=np.uint64) + _GOLDEN))
+    # An array, because NumPy warns where the product of two single numbers overflows.
+    seed_state = np.array([seed % 2**64], dtype=np.uint64)
+    start = mix(keys ^ mix(seed_state + _GOLDEN))
     # Draw j has the state start + (j + 1) golden; as j counts from the first draw of all, start is
     # moved back.
+    start -= _GOLDEN * offsets[:-1].astype(np.uint64)
     state = np.arange(1, offsets[-1] + 1, dtype=np.uint64)
     state *= _GOLDEN
-    state += (start - _GOLDEN * offsets[:-1].astype(np.uint64)).repeat(counts)
+    state += start.repeat(counts)
     # The upper 53 of 64 bits: a double holds them exactly.
     bits = mix(state)
     bits >>= np.uint64(11)

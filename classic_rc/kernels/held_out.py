@@ -8,6 +8,7 @@ weight in its loss. All numbers are float32, which suffices to compare losses.
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from classic_rc.kernels.blocked_matrix import Features
+from classic_rc.kernels.logistic import LossState
 
 Floats = NDArray[np.float32]
 Integers = NDArray[np.int64]
@@ -123,13 +125,14 @@ class HeldOutFits:
             Default: weights of 0.
         """
         matrix, losses = self._matrix, self._losses
-        shapes = [(len(losses.taught), n) for n in (matrix.n_columns, len(self._groups))]
-        fit = HeldOutFit(*(np.zeros(shape, dtype=np.float32) for shape in shapes))
-        if start is not None:
+        if start is None:
+            weights = np.zeros((len(losses.taught), matrix.n_columns), dtype=np.float32)
+            fit = HeldOutFit(weights, np.zeros(losses.taught.shape, dtype=np.float32))
+        else:
             fit = HeldOutFit(start.weights.copy(), start.margins.copy())
         active = np.arange(len(losses.taught))
         state = losses.at(fit.margins, active)
-        objective = state.values + _squares(fit.weights) / (2 * C)
+        objective = state.value + _squares(fit.weights) / (2 * C)
         solve = None
         for _ in range(_MAX_STEPS):
             gradient = matrix.transposed_times(state.gradient) + fit.weights[active] / np.float32(C)
@@ -149,12 +152,15 @@ class HeldOutFits:
                 weights = fit.weights[active] + step * direction
                 margins = fit.margins[active] + step * change
                 state = losses.at(margins, active)
-                reached = state.values + _squares(weights) / (2 * C)
+                reached = state.value + _squares(weights) / (2 * C)
                 sufficient = objective[active] * (1 + _NOISE) - _SUFFICIENT * size * expected
                 if (reached <= sufficient).all():
                     break
                 size[reached > sufficient] /= 2
-            fit.weights[active], fit.margins[active], objective[active] = weights, margins, reached
+            # After all halvings a step is too small to matter, so it is taken.
+            fit.weights[active] = weights
+            fit.margins[active] = margins
+            objective[active] = reached
             goes_on = expected > _NOISE * reached
             active, state = active[goes_on], state.take(goes_on)
             if not len(active):
@@ -163,7 +169,8 @@ class HeldOutFits:
 
     def held_out(self, fit: HeldOutFit) -> NDArray[np.float64]:
         """Return the margin of each row by the model that has not learned from its group."""
-        return fit.margins[self._groups, np.arange(len(self._groups))].astype(np.float64)
+        rows = np.arange(len(self._groups))
+        return fit.margins[self._groups, rows].astype(np.float64)
 
     def _prepare(
         self, fit: HeldOutFit, objective: float, C: float
@@ -190,7 +197,7 @@ class HeldOutFits:
     def _solve(
         self,
         active: Integers,
-        state: _States,
+        state: LossState,
         gradient: Floats,
         solve: Callable[[Floats, Integers], Floats],
         C: float,
@@ -221,13 +228,16 @@ class HeldOutFits:
             goes_on &= (rz > stop) & (C * _squares(residual) > target)
             if not goes_on.any():
                 break
-            p *= (rz / np.where(before > 0, before, 1.0)).astype(np.float32)[:, None]
+            # Models that are done no longer change: any factor will do.
+            factor = rz / np.where(before > 0, before, 1.0)
+            p *= factor.astype(np.float32)[:, None]
             p += z
         return direction
 
 
 def _products(first: Floats, second: Floats) -> NDArray[np.float64]:
-    return np.array([a @ b for a, b in zip(first, second, strict=True)], dtype=np.float64)
+    products = [a @ b for a, b in zip(first, second, strict=True)]
+    return np.array(products, dtype=np.float64)
 
 
 def _squares(vectors: Floats) -> NDArray[np.float64]:
@@ -246,38 +256,6 @@ def _cholesky_solver(hessian: NDArray[np.float64], C: float) -> Callable[[Floats
     return lambda vectors: cho_solve((factor, is_lower), vectors.T, check_finite=False).T
 
 
-class _States(NamedTuple):
-    """The losses of some models, with their derivatives by the margins."""
-
-    values: NDArray[np.float64]  # (n_models,): their sums
-    gradient: Floats  # (n_models, n_rows)
-    weight: Floats  # (n_models, n_rows)
-    # The Hessian is diag(weight), minus weight weight^T for the rows of each question if there are
-    # questions.
-    question: Integers | None  # (n_rows,)
-    starts: Integers  # (n_questions,)
-
-    @property
-    def curvature(self) -> Floats:
-        """The diagonals of the Hessians."""
-        return self.weight if self.question is None else self.weight * (1 - self.weight)
-
-    def take(self, models: NDArray[np.bool_]) -> _States:
-        """Return some models."""
-        if models.all():
-            return self
-        return self._replace(
-            values=self.values[models], gradient=self.gradient[models], weight=self.weight[models]
-        )
-
-    def curve(self, change: Floats) -> Floats:
-        """Return the Hessians times changes of the margins."""
-        product = self.weight * change
-        if self.question is not None:
-            product -= self.weight * np.add.reduceat(product, self.starts, axis=1)[:, self.question]
-        return product
-
-
 class _ModelLosses:
     """The losses of all models: each of the rows that teach it."""
 
@@ -290,7 +268,7 @@ class _ModelLosses:
             self._starts = offsets[:-1]
         self._chosen = np.flatnonzero(right)
 
-    def at(self, margins: Floats, models: Integers) -> _States:
+    def at(self, margins: Floats, models: Integers) -> LossState:
         taught = self.taught if len(models) == len(self.taught) else self.taught[models]
         if self._question is None:
             sign = 2 * self._right - 1
@@ -298,16 +276,18 @@ class _ModelLosses:
             wrong = 1 / (1 + np.exp(np.minimum(signed, np.float32(_MAX_EXPONENT))))
             value = (np.logaddexp(0, -signed) * taught).sum(axis=1, dtype=np.float64)
             weight = wrong * (1 - wrong) * taught
-            return _States(value, -sign * wrong * taught, weight, None, self._starts)
-        shifted = margins - np.maximum.reduceat(margins, self._starts, axis=1)[:, self._question]
+            return LossState(value, -sign * wrong * taught, weight)
+        largest = np.maximum.reduceat(margins, self._starts, axis=1)
+        shifted = margins - largest[:, self._question]  # so that no exponential overflows
         powers = np.exp(shifted)
         totals = np.add.reduceat(powers, self._starts, axis=1)
-        losses = (np.log(totals) - shifted[:, self._chosen]) * taught[:, self._chosen]
+        losses = np.log(totals) - shifted[:, self._chosen]
+        losses *= taught[:, self._chosen]
         powers /= totals[:, self._question]
         gradient = (powers - self._right) * taught
         powers *= taught
         values = losses.sum(axis=1, dtype=np.float64)
-        return _States(values, gradient, powers, self._question, self._starts)
+        return LossState(values, gradient, powers, self._question, self._starts)
 
 
 class _Matrix:
@@ -329,12 +309,13 @@ class _Matrix:
         n_types, n_repeated = len(typed.ends) - 1, len(typed.columns)
         self.n_dense = self._n_plain + n_types * n_repeated
         self.n_columns = self.n_dense + self._sparse.shape[1]
-        starts = self._n_plain + n_repeated * np.arange(n_types + 1)
-        # of each type its rows and its columns
-        self._types = [
-            (slice(*typed.ends[t : t + 2].tolist()), slice(*starts[t : t + 2].tolist()))
-            for t in np.flatnonzero(np.diff(typed.ends)).tolist()
-        ]
+        # of each type with rows these and its columns
+        self._types: list[tuple[slice, slice]] = []
+        column = self._n_plain
+        for start, stop in pairwise(typed.ends.tolist()):
+            if start < stop:
+                self._types.append((slice(start, stop), slice(column, column + n_repeated)))
+            column += n_repeated
 
     def times(self, vectors: Floats) -> Floats:
         """Return the products with vectors of shape (n, n_columns)."""
@@ -364,12 +345,12 @@ class _Matrix:
         counts: Floats = (ones @ np.ascontiguousarray(flags.T)).T
         return counts
 
-    def sparse_diagonal(self, states: _States) -> Floats:
+    def sparse_diagonal(self, states: LossState) -> Floats:
         """Return the diagonals of the Hessians, for the sparse columns."""
         diagonal: Floats = (self._squared @ np.ascontiguousarray(states.curvature.T)).T
         return diagonal
 
-    def dense_hessian(self, states: _States) -> NDArray[np.float64]:
+    def dense_hessian(self, states: LossState) -> NDArray[np.float64]:
         """Return the Hessian of all rows for the dense columns, from models that each row but its
         own group's teaches.
         """

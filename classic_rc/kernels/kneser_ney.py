@@ -68,8 +68,10 @@ def count_ngrams(
         )
         counted.append(_merge_all(runs))
         if k < order:
-            # Ranks are stored for every position, so a narrow type halves the largest array.
-            following = np.zeros(len(tokens), dtype=np.int32 if len(tokens) < 2**31 else np.int64)
+            # Ranks are stored for every position, so a narrow type halves the largest array. They
+            # are below the number of positions.
+            kind = np.int32 if len(tokens) < 2**31 else np.int64
+            following: NDArray[Any] = np.zeros(len(tokens), dtype=kind)
             for chunk in chunks:
                 where, keys = _ngram_keys(chunk, rank, tokens, room, k, n_words)
                 following[where] = find(counted[-1].keys, keys)
@@ -97,7 +99,8 @@ def find(keys: NDArray[np.int64], searched: NDArray[np.int64]) -> NDArray[np.int
         distinct = ordered[firsts]
         place = np.minimum(np.searchsorted(keys, distinct), len(keys) - 1)
         place[keys[place] != distinct] = -1
-        places[start : start + chunk][order] = place.repeat(np.diff(firsts, append=len(ordered)))
+        counts = np.diff(firsts, append=len(ordered))
+        places[start : start + chunk][order] = place.repeat(counts)
     return places
 
 
@@ -125,15 +128,15 @@ def suffix_ranks(ngrams: Sequence[NGrams], n_words: int) -> list[NDArray[np.int6
     suffixes: list[NDArray[np.int64]] = []
     for shorter, longer in zip(ngrams, ngrams[1:], strict=False):
         prefix, last = np.divmod(longer.keys, n_words)
-        suffixes.append(
-            find(shorter.keys, suffixes[-1][prefix] * n_words + last) if suffixes else last
-        )
+        if suffixes:
+            last = find(shorter.keys, suffixes[-1][prefix] * n_words + last)
+        suffixes.append(last)
     return suffixes
 
 
 def _count_following(offsets: NDArray[np.int64], order: int) -> NDArray[np.uint8]:
     """Count the tokens from each position to the end of its text, up to `order`."""
-    room = np.full(offsets[-1], order, dtype=np.uint8)
+    room = np.full(offsets[-1], order, dtype=np.uint8)  # one byte: no order comes near 256
     lengths = np.diff(offsets)
     for n_tokens in range(1, order):
         room[offsets[1:][lengths >= n_tokens] - n_tokens] = n_tokens
@@ -174,8 +177,9 @@ def _merge_all(runs: Iterator[NGrams]) -> NGrams:
 
 
 def _merge_tables(runs: Iterable[NGrams]) -> NGrams:
-    keys = np.concatenate([np.empty(0, dtype=np.int64), *(run.keys for run in runs)])
-    counts = np.concatenate([np.empty(0, dtype=np.int64), *(run.counts for run in runs)])
+    empty = np.empty(0, dtype=np.int64)
+    keys = np.concatenate([empty, *(run.keys for run in runs)])
+    counts = np.concatenate([empty, *(run.counts for run in runs)])
     order = np.argsort(keys, kind="stable")  # a merge sort: it profits from sorted runs
     keys, counts = keys[order], counts[order]
     starts = run_starts(keys)
@@ -206,10 +210,9 @@ class KneserNey(NamedTuple):
 
     def following(self, k: int, context: int) -> slice:
         """Return the places of the k-grams that begin with the (k - 1)-gram `context`."""
-        start, stop = np.searchsorted(
-            self.keys[k - 1], [context * self.n_words, (context + 1) * self.n_words]
-        )
-        return slice(int(start), int(stop))
+        first_key = context * self.n_words
+        bounds = np.searchsorted(self.keys[k - 1], [first_key, first_key + self.n_words])
+        return slice(*bounds.tolist())
 
 
 class Probabilities(NamedTuple):
@@ -243,30 +246,27 @@ def kneser_ney(
     adjusted = adjusted_counts(ngrams, suffixes)
     if discounts is None:
         discounts = np.array([modified_discounts(counts) for counts in adjusted])
-    lower = np.full(n_words, 1 / (n_words - 1))
+    lower = np.full(n_words, 1 / (n_words - 1))  # START is not predicted
     probabilities, backoffs = [], []
     for k, (table, counts) in enumerate(zip(ngrams, adjusted, strict=True)):
         size = np.minimum(counts, 3)
         discount = np.append(0, discounts[k])[size]
         if k == 0:
-            context, suffix, n_contexts = np.zeros(n_words, dtype=np.int64), table.keys, 1
+            context, suffix = np.zeros(n_words, dtype=np.int64), table.keys
+            n_contexts = 1
         else:
-            context, suffix, n_contexts = (
-                table.keys // n_words,
-                suffixes[k - 1],
-                len(ngrams[k - 1].keys),
-            )
+            context, suffix = table.keys // n_words, suffixes[k - 1]
+            n_contexts = len(ngrams[k - 1].keys)
         total = np.bincount(context, counts, n_contexts)
         # Counts of counts are whole numbers, so these sums have the same bits for any numbering of
         # the words.
-        subtracted = sum(
-            discounts[k, i - 1] * np.bincount(context[size == i], minlength=n_contexts)
-            for i in (1, 2, 3)
-        )
+        subtracted = np.zeros(n_contexts)
+        for i in (1, 2, 3):
+            n_of_size = np.bincount(context[size == i], minlength=n_contexts)
+            subtracted += discounts[k, i - 1] * n_of_size
         backoff = np.divide(subtracted, total, out=np.ones(n_contexts), where=total > 0)
-        share = np.divide(
-            counts - discount, total[context], out=np.zeros(len(counts)), where=counts > 0
-        )
+        share = np.zeros(len(counts))
+        np.divide(counts - discount, total[context], out=share, where=counts > 0)
         lower = share + backoff[context] * lower[suffix]
         if k == 0:
             lower[START] = 0
@@ -301,7 +301,8 @@ def adjusted_counts(
         if k + 1 < len(ngrams):
             counts[n_from_start:] = np.bincount(suffixes[k], minlength=len(counts))[n_from_start:]
         # They stay in the model, so a narrow type matters.
-        adjusted.append(counts.astype(np.int32 if counts.max(initial=0) < 2**31 else np.int64))
+        kind = np.int32 if counts.max(initial=0) < 2**31 else np.int64
+        adjusted.append(counts.astype(kind))
     adjusted[0][START] = 0
     return adjusted
 
@@ -319,10 +320,11 @@ def modified_discounts(counts: NDArray[Any]) -> NDArray[np.float64]:
     if not n[:3].all():
         return np.array(FALLBACK_DISCOUNTS)
     i = np.arange(1, 4)
-    discounts = i - (i + 1) * (n[0] / (n[0] + 2 * n[1])) * n[1:] / n[:3]
-    return (
-        discounts if np.all((discounts >= 0) & (discounts <= i)) else np.array(FALLBACK_DISCOUNTS)
-    )
+    y = n[0] / (n[0] + 2 * n[1])  # as the paper calls it
+    discounts = i - (i + 1) * y * n[1:] / n[:3]
+    if np.all((discounts >= 0) & (discounts <= i)):
+        return discounts
+    return np.array(FALLBACK_DISCOUNTS)
 
 
 def token_probabilities(
@@ -337,19 +339,20 @@ def token_probabilities(
     """
     tokens = tokens.astype(np.int64)
     first = offsets[:-1][np.diff(offsets) > 0]
-    values, orders = model.probabilities[0][tokens], np.ones(len(tokens), dtype=np.int64)
+    values = model.probabilities[0][tokens]
+    orders = np.ones(len(tokens), dtype=np.int64)
     rank = tokens  # of the k-gram that ends at each token; -1 if the model does not have it
     for k in range(1, model.order):
         context = np.append(-1, rank)[:-1]
         context[first] = -1  # no n-gram crosses the border of two texts
-        (with_context,) = np.nonzero(context >= 0)
+        with_context = np.flatnonzero(context >= 0)
+        context = context[with_context]
         rank = np.full(len(tokens), -1)
-        rank[with_context] = find(
-            model.keys[k], context[with_context] * model.n_words + tokens[with_context]
-        )
+        rank[with_context] = find(model.keys[k], context * model.n_words + tokens[with_context])
         # Back off if the context is known; if the k-gram is known too, its own probability replaces
         # the product.
-        values[with_context] *= model.backoffs[k - 1][context[with_context]]
-        (with_ngram,) = np.nonzero(rank >= 0)
-        values[with_ngram], orders[with_ngram] = model.probabilities[k][rank[with_ngram]], k + 1
+        values[with_context] *= model.backoffs[k - 1][context]
+        with_ngram = np.flatnonzero(rank >= 0)
+        values[with_ngram] = model.probabilities[k][rank[with_ngram]]
+        orders[with_ngram] = k + 1
     return Probabilities(values, orders)

@@ -19,7 +19,7 @@ from classic_rc.kernels.arrays import (
     passage_postings,
     places_of,
 )
-from classic_rc.kernels.distance import nearest_distances, pack_places, row_stride
+from classic_rc.kernels.distance import has_both, nearest_distances, pack_places, row_stride
 
 
 def token_counts(
@@ -32,7 +32,7 @@ def token_counts(
     are the arrays' :func:`~classic_rc.kernels.arrays.matched_blocks`, if they are known.
     """
     counts = np.zeros(len(arrays.passage_tokens), dtype=np.int64)
-    for block in matched_blocks(arrays) if matched is None else matched:
+    for block in matched or matched_blocks(arrays):
         sizes = np.diff(block.postings.offsets)
         counts[_posted_tokens(arrays, block)] = np.repeat(sizes, sizes)
     return counts
@@ -49,15 +49,15 @@ def bag_of_words(
     that does not count has the weight 0. `matched` as in :func:`token_counts`.
     """
     totals = np.zeros(len(arrays.candidate_question), dtype=np.int64)
-    for block in matched_blocks(arrays) if matched is None else matched:
+    for block in matched or matched_blocks(arrays):
         tokens, starts = _posted_tokens(arrays, block), block.postings.offsets[:-1]
         run_weights = np.add.reduceat(token_weights[tokens], starts, dtype=np.int64)
         # Sums of fixed-point weights stay far below 2**53, so doubles hold them exactly.
-        questions, additions = (
-            np.bincount(matches.texts, run_weights[matches.runs], len(matches.offsets) - 1)
+        sums = [
+            np.bincount(matches.texts, run_weights[matches.runs], len(matches.n_distinct))
             for matches in (block.questions, block.additions)
-        )
-        totals[block.where] = questions[block.arrays.candidate_question] + additions
+        ]
+        totals[block.where] = sums[0][block.arrays.candidate_question] + sums[1]
     return totals
 
 
@@ -78,6 +78,7 @@ def best_sentences(
     totals = np.zeros(len(arrays.candidate_question), dtype=np.int64)
     for where, rows, tokens in _find_matched_tokens(arrays, matched):
         n = where.stop - where.start
+        # Passages with fewer sentences get empty ones, which weigh 0.
         width = max(int(token_sentences[tokens].max(initial=0)) + 1, n_best)
         cells = rows * width + token_sentences[tokens]
         sums = np.bincount(cells, token_weights[tokens], minlength=n * width).reshape(n, width)
@@ -105,9 +106,8 @@ def occurrence_distance(arrays: TokenArrays) -> tuple[NDArray[np.float64], NDArr
         # all of a candidate's own words
         _, candidates = match_words(block.without_questions(), postings)
         question = block.candidate_question
-        has_both = (np.diff(questions.offsets)[question] > 0) & (np.diff(candidates.offsets) > 0)
-        is_measured[where] = has_both
-        rows = np.flatnonzero(has_both)
+        is_measured[where] = has_both(questions, question, candidates)
+        rows = np.flatnonzero(is_measured[where])
         if not len(rows):
             continue
         lengths = np.diff(block.passage_offsets)[block.question_passage[question[rows]]]
@@ -120,9 +120,8 @@ def occurrence_distance(arrays: TokenArrays) -> tuple[NDArray[np.float64], NDArr
         steps = nearest_distances(from_, to) + 1
         counts = np.bincount(from_ // stride, minlength=len(rows))
         totals = np.add.reduceat(steps, offsets_of(counts)[:-1])
-        distances[np.arange(where.start, where.stop)[rows]] = totals / (
-            counts * np.maximum(lengths - 1, 1)
-        )
+        # A passage may be a single token, because shared words are on both sides.
+        distances[where.start + rows] = totals / (counts * np.maximum(lengths - 1, 1))
     return distances, is_measured
 
 
@@ -140,7 +139,7 @@ def _find_matched_tokens(
     its question.
     """
     passage_starts = arrays.passage_offsets[:-1]
-    for block in matched_blocks(arrays) if matched is None else matched:
+    for block in matched or matched_blocks(arrays):
         question = block.arrays.candidate_question
         starts = passage_starts[arrays.question_passage[arrays.candidate_question[block.where]]]
         rows, tokens = [], []

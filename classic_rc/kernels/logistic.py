@@ -150,14 +150,14 @@ def fit_logistic(
             f"C must be positive ({C!r}), and right 0 or 1 for each of {n_rows} rows "
             f"({labels.shape})"
         )
-    n_right = (
-        None if offsets is None else np.diff(np.concatenate(([0], np.cumsum(labels)))[offsets])
-    )
-    if n_right is not None and (importance is not None or (n_right != 1).any()):
-        raise ValueError(
-            "each question must have exactly one right row; only rows without offsets have "
-            "importance"
-        )
+    if offsets is not None:
+        n_before = np.concatenate(([0], np.cumsum(labels)))
+        if importance is not None or (np.diff(n_before[offsets]) != 1).any():
+            raise ValueError(
+                "each question must have exactly one right row; only rows without offsets have "
+                "importance"
+            )
+        del n_before
     weights = np.zeros(n_columns) if start is None else start.copy()
     # With the weights multiplied by this, the penalty is half of their squared norm, divided by C.
     scale = np.ones(n_columns) if copies is None else np.sqrt(copies)
@@ -166,9 +166,11 @@ def fit_logistic(
     alone = _find_single_entries(features) if offsets is None else None
     if alone is not None:
         shifts = np.zeros(n_rows)
-        np.add.at(shifts, alone.rows, C * (alone.values * scale[alone.columns]) ** 2)
-        factor = np.asarray(np.ones(n_rows) if importance is None else importance, dtype=np.float64)
-        losses = _BinaryLosses(labels, shifts, factor)
+        scaled = alone.values * scale[alone.columns]
+        np.add.at(shifts, alone.rows, C * scaled**2)
+        if importance is None:
+            importance = np.ones(n_rows)
+        losses = _BinaryLosses(labels, shifts, np.asarray(importance, dtype=np.float64))
         # These columns follow from the others: without them, the matrix has zeros there.
         scale[alone.columns] = weights[alone.columns] = 0
     else:
@@ -215,16 +217,15 @@ def _find_single_entries(features: Features) -> _Entries:
     """Return the entries of the sparse columns that have only one."""
     dense, sparse = features
     if sparse is None:
-        return _Entries(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0))
+        no_rows = np.empty(0, dtype=np.int64)
+        return _Entries(no_rows, no_rows, np.empty(0))
     is_single = count_entries(sparse.indices, sparse.shape[1]) == 1
     where = find_entries(sparse, is_single)
     rows = np.searchsorted(sparse.indptr, where, side="right") - 1
-    n_dense = 0 if dense is None else dense.shape[1]
-    return _Entries(
-        rows,
-        n_dense + sparse.indices[where].astype(np.int64),
-        sparse.data[where].astype(np.float64),
-    )
+    columns = sparse.indices[where].astype(np.int64)
+    if dense is not None:
+        columns += dense.shape[1]
+    return _Entries(rows, columns, sparse.data[where].astype(np.float64))
 
 
 class _Problem(NamedTuple):
@@ -238,7 +239,8 @@ class _Problem(NamedTuple):
     def at(self, w: NDArray[np.float64], margins: NDArray[np.float64]) -> _Point:
         """Return the point of some weights with known margins."""
         state = self.losses.at(margins)
-        return _Point(w, margins, state, state.value + float(w @ w) / (2 * self.C))
+        penalty = float(w @ w) / (2 * self.C)
+        return _Point(w, margins, state, state.value + penalty)
 
 
 class _Point(NamedTuple):
@@ -246,13 +248,13 @@ class _Point(NamedTuple):
 
     w: NDArray[np.float64]
     margins: NDArray[np.float64]
-    state: _State
+    state: LossState
     objective: float
 
 
 def _minimise(
     problem: _Problem, w: NDArray[np.float64], tolerance: float, solve_locally: bool
-) -> tuple[LogisticFit, _State]:
+) -> tuple[LogisticFit, LossState]:
     """Take Newton steps until the duality gap is small enough."""
     matrix, C = problem.matrix, problem.C
     point = problem.at(w, problem.base + matrix.times(w))
@@ -262,6 +264,7 @@ def _minimise(
         gradient = matrix.transposed_times(point.state.gradient) + point.w / C
         norm = float(np.sqrt(gradient @ gradient))
         converged = C * norm**2 / 2 <= tolerance * point.objective
+        # The objective no longer shows what a step gains; the gradient may, while it halves.
         in_noise = expected <= _NOISE * point.objective and norm > before / 2
         fit = LogisticFit(point.w, point.objective, norm, n_steps, converged)
         if converged or in_noise or n_steps == _MAX_STEPS:
@@ -295,15 +298,11 @@ def _search_line(
     size = 1.0
     for _ in range(_MAX_HALVINGS):
         reached = problem.at(point.w + size * direction, point.margins + size * change)
-        if (
-            solve_locally
-            and point.objective - reached.objective < _MODEL_SHARE * size * expected / 2
-        ):
+        decrease = point.objective - reached.objective
+        if solve_locally and decrease < _MODEL_SHARE * size * expected / 2:
             reached = _solve_locally(problem, reached, np.abs(size * change))
-        if (
-            reached.objective
-            <= point.objective - _SUFFICIENT * size * expected + _NOISE * point.objective
-        ):
+        sufficient = point.objective - _SUFFICIENT * size * expected + _NOISE * point.objective
+        if reached.objective <= sufficient:
             return reached
         size /= 2
     return None
@@ -324,7 +323,8 @@ def _solve_locally(problem: _Problem, point: _Point, change: NDArray[np.float64]
     local = _Problem(matrix, losses, problem.C, point.margins[rows] - matrix.times(start))
     fit, _ = _minimise(local, start, _LOCAL_TOLERANCE, solve_locally=False)
     w, margins = point.w.copy(), point.margins.copy()
-    w[columns], margins[rows] = fit.weights, local.base + matrix.times(fit.weights)
+    w[columns] = fit.weights
+    margins[rows] = local.base + matrix.times(fit.weights)
     return problem.at(w, margins)
 
 
@@ -346,8 +346,10 @@ def _solve_newton(
     direction = np.zeros_like(residual)
     z = preconditioner(residual)
     p, rz = z, float(residual @ z)
-    # Half of `rz`, times the squared norm, is about the decrease that is left.
-    stop = min(_FIRST_ERROR**2, float(np.sqrt(rz / point.objective)) * norm) * rz
+    # Half of `rz`, times the squared norm, is about the decrease that is left. The nearer the
+    # optimum, the smaller the error that is left: then steps converge faster than linearly.
+    squared_error = min(_FIRST_ERROR**2, float(np.sqrt(rz / point.objective)) * norm)
+    stop = squared_error * rz
     enough /= norm
     for _ in range(_MAX_PRODUCTS):
         curved = point.state.curve(matrix.times(p)).astype(kind, copy=False)
@@ -397,11 +399,12 @@ class _Preconditioner:
             hessian += block.T @ block
         if self._groups is not None:
             entries = (weight, np.arange(len(weight)), self._groups)
-            means = csr_matrix(entries, shape=(len(self._groups) - 1, len(weight))) @ self._sample
+            averaging = csr_matrix(entries, shape=(len(self._groups) - 1, len(weight)))
+            means = averaging @ self._sample
             for begin in range(0, means.shape[0], _BLOCK_ROWS):
                 block = means[begin : begin + _BLOCK_ROWS]
                 hessian -= block.T @ block
-        hessian *= self._matrix.n_rows / max(len(self._rows), 1)
+        hessian *= self._matrix.n_rows / max(len(self._rows), 1)  # the sample stands for all rows
         hessian[np.diag_indices_from(hessian)] += 1 / self._C
         # As correlations, so that columns of very different sizes are no reason for rounding
         # errors.
@@ -419,34 +422,47 @@ class _Preconditioner:
         return result
 
 
-class _State(NamedTuple):
-    """The losses at some margins, with their derivatives by the margins."""
+class LossState(NamedTuple):
+    """The losses at some margins, with their derivatives by the margins, of one or more models.
 
-    value: float  # their sum
-    gradient: NDArray[np.float64]  # shape (n_rows,)
-    weight: NDArray[np.float64]  # shape (n_rows,)
+    Arrays of several models have a first axis for the models.
+    """
+
+    value: Any  # their sum
+    gradient: NDArray[Any]  # shape (n_rows,)
+    weight: NDArray[Any]  # shape (n_rows,)
     # The Hessian is diag(weight), minus weight weight^T for the rows of each question if there are
     # questions.
     question: NDArray[np.int64] | None = None  # shape (n_rows,)
     starts: NDArray[np.int64] | None = None  # shape (n_questions,)
 
     @property
-    def curvature(self) -> NDArray[np.float64]:
+    def curvature(self) -> NDArray[Any]:
         """The diagonal of the Hessian."""
         return self.weight if self.question is None else self.weight * (1 - self.weight)
 
     def curve(self, change: NDArray[np.floating[Any]]) -> NDArray[np.floating[Any]]:
         """Return the Hessian times a change of the margins."""
         product = self.weight * change
-        if self.question is not None and self.starts is not None and len(self.starts):
-            product -= self.weight * np.add.reduceat(product, self.starts)[self.question]
+        if self.question is not None and self.starts is not None:
+            shared = np.add.reduceat(product, self.starts, axis=-1).take(self.question, axis=-1)
+            shared *= self.weight
+            product -= shared
         return product
+
+    def take(self, models: NDArray[np.bool_]) -> LossState:
+        """Return some models."""
+        if models.all():
+            return self
+        return self._replace(
+            value=self.value[models], gradient=self.gradient[models], weight=self.weight[models]
+        )
 
 
 class _Losses(Protocol):
     """A convex loss of the rows' margins."""
 
-    def at(self, margins: NDArray[np.float64]) -> _State:
+    def at(self, margins: NDArray[np.float64]) -> LossState:
         """Return the losses at these margins."""
 
     def sample(self, n_rows: int) -> tuple[NDArray[np.int64], NDArray[np.int64] | None]:
@@ -477,20 +493,27 @@ class _BinaryLosses:
     ) -> None:
         self._right, self._shifts, self._importance = right, shifts, importance
 
-    def at(self, margins: NDArray[np.float64]) -> _State:
+    def at(self, margins: NDArray[np.float64]) -> LossState:
         sign, pull = 2 * self._right - 1, self._importance * self._shifts
         signed = _shift_margins(sign * margins, pull)
         wrong = _logistic(-signed)
         value = self._importance @ (np.logaddexp(0, -signed) + pull * wrong**2 / 2)
         weight = _logistic(signed) * wrong
         gradient = -sign * self._importance * wrong
-        return _State(float(value), gradient, self._importance * weight / (1 + pull * weight))
+        return LossState(float(value), gradient, self._importance * weight / (1 + pull * weight))
 
     def sample(self, n_rows: int) -> tuple[NDArray[np.int64], NDArray[np.int64] | None]:
-        return np.arange(0, len(self._shifts), max(-(-len(self._shifts) // n_rows), 1)), None
+        n_all = len(self._shifts)
+        return np.arange(0, n_all, _sampling_step(n_all, n_rows)), None
 
     def take(self, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], _Losses]:
-        return rows, _BinaryLosses(self._right[rows], self._shifts[rows], self._importance[rows])
+        columns = (self._right, self._shifts, self._importance)
+        return rows, _BinaryLosses(*(column[rows] for column in columns))
+
+
+def _sampling_step(n_all: int, n_rows: int) -> int:
+    """Return the distance of evenly spaced rows of which `n_rows`, or fewer, are among `n_all`."""
+    return max(-(-n_all // n_rows), 1)
 
 
 def _logistic(x: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -512,10 +535,13 @@ def _shift_margins(
     for _ in range(_MAX_ROOT_STEPS):
         wrong = _logistic(-t)
         error = t - m - s * wrong
-        low, high = np.where(error <= 0, t, low), np.where(error >= 0, t, high)
+        low = np.where(error <= 0, t, low)
+        high = np.where(error >= 0, t, high)
         before = t
         t = t - error / (1 + s * wrong * (1 - wrong))
-        t = np.where((t < low) | (t > high), (low + high) / 2, t)
+        # Newton steps may leave the bounds, bisection does not.
+        is_outside = (t < low) | (t > high)
+        t = np.where(is_outside, (low + high) / 2, t)
         if (np.abs(t - before) <= 1e-15 * (1 + np.abs(t))).all():
             break
     result[rows] = t
@@ -529,19 +555,21 @@ class _ConditionalLosses:
         self._right, self._offsets, self._starts = right, offsets, offsets[:-1]
         self._question = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
 
-    def at(self, margins: NDArray[np.float64]) -> _State:
+    def at(self, margins: NDArray[np.float64]) -> LossState:
         if not len(margins):
-            return _State(0.0, margins, margins)
-        shifted = margins - np.maximum.reduceat(margins, self._starts)[self._question]
+            return LossState(0.0, margins, margins)
+        largest = np.maximum.reduceat(margins, self._starts)
+        shifted = margins - largest[self._question]  # so that no exponential overflows
         powers = np.exp(shifted)
         totals = np.add.reduceat(powers, self._starts)
         probability = powers / totals[self._question]
         value = float(np.log(totals).sum() - shifted @ self._right)
-        return _State(value, probability - self._right, probability, self._question, self._starts)
+        gradient = probability - self._right
+        return LossState(value, gradient, probability, self._question, self._starts)
 
     def sample(self, n_rows: int) -> tuple[NDArray[np.int64], NDArray[np.int64] | None]:
-        questions = np.arange(0, len(self._starts), max(-(-len(self._right) // n_rows), 1))
-        return self._rows_of(questions)
+        step = _sampling_step(len(self._right), n_rows)
+        return self._rows_of(np.arange(0, len(self._starts), step))
 
     def take(self, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], _Losses]:
         rows, offsets = self._rows_of(np.unique(self._question[rows]))

@@ -49,9 +49,8 @@ def token_runs(texts: Texts, postings: Postings, n_words: int) -> NDArray[np.int
     """Return the run of each token in its text's passage, -1 if the passage does not have it:
     shape (n_tokens,).
     """
-    runs, is_in_passage = look_up(
-        texts.passages[texts.owner] * n_words + texts.tokens, postings.keys
-    )
+    keys = texts.passages[texts.owner] * n_words + texts.tokens
+    runs, is_in_passage = look_up(keys, postings.keys)
     return np.where(is_in_passage, runs, -1)
 
 
@@ -76,7 +75,8 @@ def ngram_counts(
     passage_at = np.arange(len(in_passage))
     passage_left = np.repeat(arrays.passage_offsets[1:], lengths) - passage_at
     passage_grams = in_passage
-    at, grams = np.flatnonzero(runs >= 0), runs[runs >= 0]
+    at = np.flatnonzero(runs >= 0)
+    grams = runs[at]
     counts = []
     for n in range(1, longest + 1):
         if n > 1:
@@ -86,15 +86,19 @@ def ngram_counts(
             is_long_enough = n_left[at] >= n
             at, grams = at[is_long_enough], grams[is_long_enough]
             ends = runs[at + n - 1]
-            at, grams, ends = at[ends >= 0], grams[ends >= 0], ends[ends >= 0]
-            grams, is_in_passage = look_up(grams * n_runs + ends, table)
-            at, grams = at[is_in_passage], grams[is_in_passage]
+            # An absent last word is left out: a key with -1 could be that of another n-gram.
+            is_found = ends >= 0
+            at, grams, ends = at[is_found], grams[is_found], ends[is_found]
+            grams, is_found = look_up(grams * n_runs + ends, table)
+            at, grams = at[is_found], grams[is_found]
         begins = np.flatnonzero(n_left >= n)
+        found_weights = summed[at + n] - summed[at]
+        weights_of_all = summed[begins + n] - summed[begins]
         counts.append(
             NgramCounts(
                 np.bincount(owner[at], minlength=n_texts),
-                sums_by(owner[at], summed[at + n] - summed[at], n_texts),
-                sums_by(owner[begins], summed[begins + n] - summed[begins], n_texts),
+                sums_by(owner[at], found_weights, n_texts),
+                sums_by(owner[begins], weights_of_all, n_texts),
             )
         )
     return counts
@@ -104,10 +108,10 @@ def passage_runs(arrays: TokenArrays, postings: Postings) -> NDArray[np.int64]:
     """Return the run of each passage token: shape (n_passage_tokens,)."""
     n_places = np.diff(postings.offsets)
     starts = arrays.passage_offsets[postings.keys // arrays.n_words]
-    runs = np.empty(len(postings.positions), dtype=np.int64)
-    runs[np.repeat(starts, n_places) + postings.positions] = np.repeat(
-        np.arange(len(n_places)), n_places
-    )
+    tokens = np.repeat(starts, n_places)
+    tokens += postings.positions
+    runs = np.empty(len(tokens), dtype=np.int64)
+    runs[tokens] = np.repeat(np.arange(len(n_places)), n_places)
     return runs
 
 
@@ -143,7 +147,7 @@ def common_subsequences(
     lengths = np.zeros(len(counts), dtype=np.int64)
     rows = np.flatnonzero((counts > 0) & (other_counts > 0))
     # Only texts of about equal lengths are padded together: padding takes no more than three times
-    # their cells.
+    # their cells. No count has 64 digits, so each pair of digits has its own size.
     sizes = 64 * _binary_digits(counts[rows]) + _binary_digits(other_counts[rows])
     order = np.argsort(sizes, kind="stable")
     for alike in np.split(rows[order], np.flatnonzero(np.diff(sizes[order])) + 1):
@@ -163,22 +167,25 @@ def _columns(
 ) -> NDArray[np.int32]:
     """Return texts as the columns of a matrix, padded below."""
     place = np.arange(counts.max())[:, None]
-    return np.where(
-        place < counts, tokens[np.minimum(starts + place, len(tokens) - 1)], np.int32(padding)
-    )
+    # Places behind a text are read too, and replaced.
+    columns = tokens[np.minimum(starts + place, len(tokens) - 1)]
+    columns[place >= counts] = padding
+    return columns
 
 
 def _common_lengths(first: NDArray[np.int32], second: NDArray[np.int32]) -> NDArray[np.int32]:
     """Fill the table of the classical recurrence by its anti-diagonals, for all columns at once."""
-    # L[i, j] = max(L[i - 1, j], L[i, j - 1], L[i - 1, j - 1] + (left[i - 1] == right[j - 1]));
+    # L[i, j] = max(L[i - 1, j], L[i, j - 1], L[i - 1, j - 1] + (first[i - 1] == second[j - 1]));
     # diagonal k has the cells with i + j = k, at row i.
     n, m = len(first), len(second)
     reversed_second = np.ascontiguousarray(second[::-1])
-    older, old, new = (np.zeros((n + 1, first.shape[1]), dtype=np.int32) for _ in range(3))
+    older, old, new = np.zeros((3, n + 1, first.shape[1]), dtype=np.int32)
     for k in range(2, n + m + 1):
-        a, b = max(1, k - m), min(n, k - 1) + 1
-        # Row i meets right[k - i - 1], which is reversed_right[m - k + i].
-        is_equal = first[a - 1 : b - 1] == reversed_second[m - k + a : m - k + b]
+        a = max(1, k - m)
+        b = min(n, k - 1) + 1
+        # Row i meets second[k - i - 1], which is reversed_second[m - k + i].
+        shift = m - k
+        is_equal = first[a - 1 : b - 1] == reversed_second[shift + a : shift + b]
         cells = new[a:b]
         np.add(older[a - 1 : b - 1], is_equal, out=cells)
         np.maximum(cells, old[a - 1 : b - 1], out=cells)

@@ -101,15 +101,11 @@ def pair_blocks(
     least one candidate, and about ``pairs / 16`` at most.
     """
     for where, block in arrays.blocks(tokens):
-        n_pairs = (
-            np.diff(block.candidate_offsets)
-            * np.diff(block.question_offsets)[block.candidate_question]
-        )
+        question_lengths = np.diff(block.question_offsets)[block.candidate_question]
+        n_pairs = np.diff(block.candidate_offsets) * question_lengths
         for start, stop in runs_of(np.maximum(n_pairs, _LEAST_PAIRS), pairs):
-            yield (
-                slice(where.start + start, where.start + stop),
-                block.slice_candidates(start, stop),
-            )
+            candidates = slice(where.start + start, where.start + stop)
+            yield candidates, block.slice_candidates(start, stop)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -136,6 +132,8 @@ def _holders(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """Group entries by question and word: the entries in order, the groups' offsets, each
     entry's group.
+
+    Within a group entries stay in the order of the candidates.
     """
     order, starts, group = group_equal(question[sets.texts] * n_words + sets.words)
     return order, np.append(starts, len(order)), group
@@ -156,13 +154,13 @@ def mean_jaccard(sets: WordSets, question: NDArray[np.int64], n_words: int) -> N
     totals = np.zeros(n_texts)
     for rows in row_chunks(np.flatnonzero(sizes), per_text, _CHUNK_PAIRS):
         # The rows of a chunk are adjacent except for empty sets, so their entries are adjacent.
-        entries = np.arange(sets.offsets[rows[0]], sets.offsets[rows[-1] + 1])
-        others = sets.texts[order[ragged_indices(holders[group[entries]], n_pairs[entries])]]
-        candidates = np.repeat(sets.texts[entries], n_pairs[entries])
-        pair, common = np.unique(
-            candidates[candidates != others] * n_texts + others[candidates != others],
-            return_counts=True,
-        )
+        entries = slice(sets.offsets[rows[0]], sets.offsets[rows[-1] + 1])
+        counts = n_pairs[entries]
+        others = sets.texts[order[ragged_indices(holders[group[entries]], counts)]]
+        candidates = np.repeat(sets.texts[entries], counts)
+        is_other = candidates != others
+        pairs_of_words = candidates[is_other] * n_texts + others[is_other]
+        pair, common = np.unique(pairs_of_words, return_counts=True)
         first, second = pair // n_texts, pair % n_texts
         similarity = common / (sizes[first] + sizes[second] - common)
         # `sums_by` adds one by one, in the order of the other candidates.

@@ -24,7 +24,7 @@ from classic_rc.kernels.arrays import (
     ragged_indices,
     sums_by,
 )
-from classic_rc.kernels.distance import nearest_distances, pack_places, row_stride
+from classic_rc.kernels.distance import has_both, nearest_distances, pack_places, row_stride
 from classic_rc.kernels.weights import DECAY_SCALE, decay_weights
 from classic_rc.kernels.window import row_chunks
 from classic_rc.kernels.word_sets import ContentWords, WordSets, share
@@ -60,9 +60,11 @@ def word_regions(
     sentence = token_sentences[np.repeat(starts, n_places) + postings.positions]
     # One entry for each sentence of a run. The regions that reach it and not the sentence before it
     # are new.
-    is_new_sentence = (np.diff(run, prepend=-1) != 0) | (np.diff(sentence, prepend=-1) != 0)
+    is_new_run = np.diff(run, prepend=-1) != 0
+    is_new_sentence = is_new_run | (np.diff(sentence, prepend=-1) != 0)
     run, sentence = run[is_new_sentence], sentence[is_new_sentence]
-    before = np.where(np.diff(run, prepend=-1) != 0, -1, np.roll(sentence, 1))
+    before = np.roll(sentence, 1)
+    before[is_new_run[is_new_sentence]] = -1
     n_new = np.minimum(size, sentence - before)
     regions = ragged_indices(sentence - n_new + 1, n_new)
     counts = sums_by(run, n_new, len(n_places)).astype(np.int64)
@@ -163,10 +165,10 @@ def evidence(
 ) -> Evidence:
     """Return the product and the attention of sets with these sums in cells and these totals."""
     at, of_row = cells.from_question, cells.row_question
-    products = sums * q.sums[at]
+    best_products = np.maximum.reduceat(sums * q.sums[at], cells.starts[:-1])
     attended = sums_by(cells.row, sums * q.attention[at], len(cells.rows))
     return Evidence(
-        share(np.maximum.reduceat(products, cells.starts[:-1]), totals * q.totals[of_row]),
+        share(best_products, totals * q.totals[of_row]),
         share(attended, totals * q.attention_sums[of_row]),
     )
 
@@ -221,14 +223,17 @@ def candidate_cells(words: ContentWords, cells: Cells, regions: Regions) -> Cand
     shared = words.candidates.select(words.shared).take(cells.rows)
     added_sums, shared_sums = (cell_sums(sets, cells.starts, regions) for sets in (added, shared))
     added_totals, shared_totals = added.totals(), shared.totals()
+    # N is A without Q, or A if nothing is left: then all words of A are shared.
     has_added = np.diff(added.offsets) > 0
+    new_sums = np.where(has_added[cells.row], added_sums, shared_sums)
+    new_totals = np.where(has_added, added_totals, shared_totals)
     return CandidateCells(
         added_sums + shared_sums,
         added_sums,
-        np.where(has_added[cells.row], added_sums, shared_sums),
+        new_sums,
         added_totals + shared_totals,
         added_totals,
-        np.where(has_added, added_totals, shared_totals),
+        new_totals,
     )
 
 
@@ -238,16 +243,20 @@ def region_scores(q: QuestionCells, c: CandidateCells, cells: Cells) -> RegionSc
     new = evidence(c.new, c.new_totals, q, cells)
     best = first_maxima(q.sums, cells.question_starts)
     # A row's cells and its question's are the same sentences.
-    at_best = (
-        c.new[first + (best - cells.question_starts[:-1])[of_row]] * (q.sums[best] > 0)[of_row]
-    )
+    best_places = best - cells.question_starts[:-1]
+    at_question = c.new[first + best_places[of_row]]
+    at_question *= (q.sums[best] > 0)[of_row]
+    best_candidate = np.maximum.reduceat(c.candidate, first)
+    best_union = np.maximum.reduceat(c.added + q.sums[at], first)
+    coverage_sums = share(c.new, c.new_totals[cells.row])
+    coverage_sums += q.covered[at]
     return RegionScores(
-        share(np.maximum.reduceat(c.candidate, first), c.candidate_totals),
-        share(np.maximum.reduceat(c.added + q.sums[at], first), c.added_totals + q.totals[of_row]),
-        new.best_product,
-        new.attention,
-        share(at_best, c.new_totals),
-        np.maximum.reduceat(share(c.new, c.new_totals[cells.row]) + q.covered[at], first),
+        candidate=share(best_candidate, c.candidate_totals),
+        union=share(best_union, c.added_totals + q.totals[of_row]),
+        product=new.best_product,
+        attention=new.attention,
+        at_question=share(at_question, c.new_totals),
+        sum=np.maximum.reduceat(coverage_sums, first),
     )
 
 
@@ -267,22 +276,26 @@ def sentence_scores(q: QuestionCells, c: CandidateCells, cells: Cells) -> Senten
         best = first_maxima(sums, cells.question_starts)
         place = first + (best - cells.question_starts[:-1])[of_row]
         has_match = (sums[best] > 0)[of_row]
-        after = np.maximum(after, c.new[np.minimum(place + 1, last)] * (has_match & (place < last)))
-        before = np.maximum(
-            before, c.new[np.maximum(place - 1, first)] * (has_match & (place > first))
-        )
+        # The indices are clipped to the row; what is beyond its ends counts 0.
+        next_sums = c.new[np.minimum(place + 1, last)]
+        next_sums *= has_match & (place < last)
+        previous_sums = c.new[np.maximum(place - 1, first)]
+        previous_sums *= has_match & (place > first)
+        after = np.maximum(after, next_sums)
+        before = np.maximum(before, previous_sums)
         sums[best] = 0
 
     union = c.added + q.sums[at]
-    nearest = first_maxima(union, cells.starts)
+    best_union = first_maxima(union, cells.starts)
+    with_evidence = largest > 0
+    best = np.where(union[best_union] > 0, best_union - first, -1)
+    best[with_evidence] = (evidence_cells - first)[with_evidence]
     return SentenceScores(
         share(largest + second, c.new_totals * q.totals[of_row]),
         share(after, c.new_totals),
         share(before, c.new_totals),
-        np.where(largest > 0, evidence_cells - first, -1),
-        np.where(
-            largest > 0, evidence_cells - first, np.where(union[nearest] > 0, nearest - first, -1)
-        ),
+        np.where(with_evidence, evidence_cells - first, -1),
+        best,
     )
 
 
@@ -315,9 +328,8 @@ def turn_coverage(
     last = np.maximum.reduceat(np.where(is_of_speaker, turns, -1), starts[:-1])
     before = is_of_speaker & (turns < np.repeat(last, np.diff(starts)))
     second = np.maximum.reduceat(np.where(before, turns, -1), starts[:-1])
-    is_last = is_of_speaker & (
-        turns >= np.repeat(np.where(second < 0, last, second), np.diff(starts))
-    )
+    first_of_last = np.where(second < 0, last, second)
+    is_last = is_of_speaker & (turns >= np.repeat(first_of_last, np.diff(starts)))
 
     matched = sets.select(sets.matched)
     at, counts = _matched_cells(matched, cells.starts, sentences)
@@ -325,9 +337,7 @@ def turn_coverage(
     totals = sets.totals()
 
     def coverage(flags: NDArray[np.bool_]) -> NDArray[np.float64]:
-        covered = (
-            np.logical_or.reduceat(flags[at], first) if len(first) else np.zeros(0, dtype=np.bool_)
-        )
+        covered = np.logical_or.reduceat(flags[at], first)
         return share(matched.sums(matched.weights * covered), totals)
 
     return TurnCoverage(
@@ -375,19 +385,15 @@ def proximity(block: MatchedBlock, questions: WordSets, candidates: WordSets) ->
     mean, weighted_mean, least = (np.ones(n) for _ in range(3))
     decay, best_decay, all_decay = (np.zeros(n) for _ in range(3))
     close = np.zeros(n, dtype=np.int64)
-    q_totals, n_totals = (
-        questions.totals()[question] * DECAY_SCALE,
-        candidates.totals() * DECAY_SCALE,
-    )
+    q_totals = questions.totals()[question] * DECAY_SCALE
+    n_totals = candidates.totals() * DECAY_SCALE
     # Sums of weights times decays stay below 2**63 for fewer than 2**18 occurrences of the rarest
     # words.
     to_decay, from_decay = decay_weights(QUESTION_REACH), decay_weights(CANDIDATE_REACH)
     for rows in _row_chunks(block, of_question, of_candidate):
         texts = question[rows]
-        q_places, n_places = (
-            places_of(postings, of_question, texts),
-            places_of(postings, of_candidate, rows),
-        )
+        q_places = places_of(postings, of_question, texts)
+        n_places = places_of(postings, of_candidate, rows)
         to_new, to_question = nearest_steps(q_places, n_places)
         spans = np.maximum(lengths[rows] - 1, 1).astype(np.float64)
 
@@ -396,23 +402,21 @@ def proximity(block: MatchedBlock, questions: WordSets, candidates: WordSets) ->
         row_sets = q_set.take(texts)
         starts = row_sets.offsets[:-1]
         mean[rows] = np.add.reduceat(steps, starts) / (np.diff(row_sets.offsets) * spans)
-        weighted_mean[rows] = np.add.reduceat(row_sets.weights * steps, starts) / (
-            row_sets.totals() * spans
-        )
+        weighted_steps = np.add.reduceat(row_sets.weights * steps, starts)
+        weighted_mean[rows] = weighted_steps / (row_sets.totals() * spans)
         least[rows] = np.minimum.reduceat(steps, starts) / spans
-        decay[rows] = share(
-            np.add.reduceat(row_sets.weights * _look_up(to_decay, steps), starts), q_totals[rows]
-        )
+        decays = row_sets.weights * _look_up(to_decay, steps)
+        decay[rows] = share(np.add.reduceat(decays, starts), q_totals[rows])
 
         row_sets = n_set.take(rows)
         starts, word_starts = row_sets.offsets[:-1], offsets_of(n_places.counts)[:-1]
-        values = _look_up(from_decay, to_question)
-        best, total = np.maximum.reduceat(values, word_starts), np.add.reduceat(values, word_starts)
-        best_decay[rows] = share(np.add.reduceat(row_sets.weights * best, starts), n_totals[rows])
-        all_decay[rows] = share(np.add.reduceat(row_sets.weights * total, starts), n_totals[rows])
-        close[rows] = np.add.reduceat(
-            np.add.reduceat(to_question <= CLOSE, word_starts, dtype=np.int64), starts
-        )
+        decays = _look_up(from_decay, to_question)
+        best_decays = row_sets.weights * np.maximum.reduceat(decays, word_starts)
+        best_decay[rows] = share(np.add.reduceat(best_decays, starts), n_totals[rows])
+        all_decays = row_sets.weights * np.add.reduceat(decays, word_starts)
+        all_decay[rows] = share(np.add.reduceat(all_decays, starts), n_totals[rows])
+        n_close = np.add.reduceat(to_question <= CLOSE, word_starts, dtype=np.int64)
+        close[rows] = np.add.reduceat(n_close, starts)
     return Proximity(mean, weighted_mean, least, decay, best_decay, all_decay, close)
 
 
@@ -425,13 +429,13 @@ def _row_chunks(
 ) -> Iterator[NDArray[np.int64]]:
     """Yield the candidates for which both sides have matches, some at a time."""
     question = block.arrays.candidate_question
-    has_both = (np.diff(questions.offsets)[question] > 0) & (np.diff(candidates.offsets) > 0)
+    rows = np.flatnonzero(has_both(questions, question, candidates))
     counts = np.diff(block.postings.offsets)
     n_places = []
     for matches in (questions, candidates):
-        summed = offsets_of(counts[matches.runs])
-        n_places.append(summed[matches.offsets[1:]] - summed[matches.offsets[:-1]])
-    return row_chunks(np.flatnonzero(has_both), n_places[0][question] + n_places[1], _CHUNK_PLACES)
+        places_before = offsets_of(counts[matches.runs])
+        n_places.append(np.diff(places_before[matches.offsets]))
+    return row_chunks(rows, n_places[0][question] + n_places[1], _CHUNK_PLACES)
 
 
 def nearest_steps(first: Places, second: Places) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -441,7 +445,6 @@ def nearest_steps(first: Places, second: Places) -> tuple[NDArray[np.int64], NDA
     Every row has places on both sides.
     """
     stride = row_stride(first, second)
-    keys = [pack_places(side, stride) for side in (first, second)]
-    return nearest_distances(keys[0], np.sort(keys[1])), nearest_distances(
-        keys[1], np.sort(keys[0])
-    )
+    first_keys, second_keys = pack_places(first, stride), pack_places(second, stride)
+    to_second = nearest_distances(first_keys, np.sort(second_keys))
+    return to_second, nearest_distances(second_keys, np.sort(first_keys))

@@ -63,7 +63,7 @@ class RoughSums:
         by_length = np.argsort(terms.lengths[first])
         rank = np.empty(len(first), dtype=np.int64)
         rank[by_length] = np.arange(len(first))
-        first, self._list_of = first[by_length], rank[inverse.reshape(-1)]
+        first, self._list_of = first[by_length], rank[inverse]
         self._weights, lengths = terms.weights[first], terms.lengths[first]
         self._offsets = offsets_of(lengths)
         starts = terms.starts[first]
@@ -101,6 +101,7 @@ class RoughSums:
         bounds = self._offsets.tolist()
         n_short = int(np.diff(self._offsets).searchsorted(len(saturation)))
         short = slice(0, bounds[n_short])
+        # No code is clipped: in its default mode, NumPy's `take` checks and buffers.
         of_short = saturation.take(self._codes[short], mode="clip")
         of_short *= weights[:n_short].repeat(np.diff(self._offsets[: n_short + 1]))
         of_short += one
@@ -116,11 +117,11 @@ class RoughSums:
         n_lists, mean = len(self._weights), n_postings // max(self._n_queries, 1) + 1
         max_queries = block_size(_CELLS) // max(self._n_sentences, 1)
         n_together = max(min(isqrt(_CALLS // mean), max_queries, self._n_queries), 1)
-        self._n_together = 2 ** (n_together.bit_length() - 1)  # as processors add
+        # A power of two, as the vectors that processors add.
+        self._n_together = 2 ** (n_together.bit_length() - 1)
         block, self._place = np.divmod(self._texts, self._n_together)
-        pairs, self._pair = np.unique(
-            (block + 1) * n_lists - 1 - self._list_of, return_inverse=True
-        )
+        keys = (block + 1) * n_lists - 1 - self._list_of
+        pairs, self._pair = np.unique(keys, return_inverse=True)
         self._lists = n_lists - 1 - pairs % max(n_lists, 1)
         blocks = np.arange(-(-self._n_queries // self._n_together) + 1)
         self._list_bounds = pairs.searchsorted(blocks * n_lists).tolist()
@@ -138,7 +139,8 @@ class RoughSums:
         n_columns = 2 * max(np.diff(self._list_bounds), default=0)
         matrix = csc_array((height * n_chunks, n_columns), dtype=self._added.dtype)
         matrix.data, matrix.indices = self._added, self._sentences
-        queries, sentences = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+        no_hits = np.empty(0, np.int64)
+        queries, sentences = [no_hits], [no_hits]
         for block, first in enumerate(range(0, self._n_queries, self._n_together)):
             slack = self._slack[first : first + self._n_together]
             places = _find_largest(self._sum(block, matrix), n_chunks, k, slack)
@@ -172,27 +174,25 @@ class RoughSums:
         is_found = np.zeros(self._n_sentences, dtype=np.bool_)
         is_found[sentences] = True
         places = is_found.take(self._sentences).nonzero()[0]
-        lists_of = csc_array(
-            (places, self._sentences[places], places.searchsorted(self._offsets)),
-            shape=(self._n_sentences, n_lists),
-        ).tocsr()
+        entries_by_list = places, self._sentences[places], places.searchsorted(self._offsets)
+        lists_of = csc_array(entries_by_list, shape=(self._n_sentences, n_lists)).tocsr()
+        del places, entries_by_list
         scores = [np.empty(0, dtype=np.float32)]
         for first, last in runs_of(np.full(self._n_queries, n_lists), _MAX_ASKED):
             entries = slice(*self._texts.searchsorted((first, last)).tolist())
             asks = np.zeros((last - first) * n_lists, dtype=np.bool_)
-            asks[(self._texts[entries] - first) * n_lists + self._list_of[entries]] = True
+            query = self._texts[entries] - first
+            asks[query * n_lists + self._list_of[entries]] = True
             hits = slice(*queries.searchsorted((first, last)).tolist())
             starts = lists_of.indptr[sentences[hits]]
             n_places = lists_of.indptr[sentences[hits] + 1] - starts
             at = ragged_indices(starts, n_places)
             lists = lists_of.indices[at]
-            which = asks.take(((queries[hits] - first) * n_lists).repeat(n_places) + lists)
-            which = which.nonzero()[0]
-            added = self._postings.scores(
-                self._weights[lists[which]],
-                self._codes[lists_of.data[at[which]]],
-                self._term_scores,
-            )
+            query = (queries[hits] - first).repeat(n_places)
+            which = asks.take(query * n_lists + lists).nonzero()[0]
+            weights = self._weights[lists[which]]
+            codes = self._codes[lists_of.data[at[which]]]
+            added = self._postings.scores(weights, codes, self._term_scores)
             hit = np.arange(len(starts)).repeat(n_places)[which]
             # bincount sums in double precision, as Lucene does. The order of the terms does not
             # matter: what a term adds is a multiple of half a unit in the last place of its weight,
@@ -215,10 +215,12 @@ def _find_largest(
     enough = np.ones(len(slack), dtype=sums.dtype)
     if k <= n_chunks:
         # The k best chunks have k sums as large as the k-th of them.
-        kth_largest = np.partition(largest, n_chunks - k, axis=1)[:, n_chunks - k] - slack
-        enough = np.maximum(kth_largest, 1).astype(sums.dtype)
+        kth_largest = np.partition(largest, n_chunks - k, axis=1)[:, n_chunks - k]
+        enough = np.maximum(kth_largest - slack, 1).astype(sums.dtype)
     # Flat indices: NumPy needs several times as long for indices of two axes.
-    query, chunk = np.divmod((largest >= enough[:, None]).ravel().nonzero()[0], n_chunks)
-    places = (chunk * n_queries + query)[:, None] + np.arange(0, sums.size, n_chunks * n_queries)
+    is_large = (largest >= enough[:, None]).ravel()
+    query, chunk = np.divmod(is_large.nonzero()[0], n_chunks)
+    first_places = (chunk * n_queries + query)[:, None]
+    places = first_places + np.arange(0, sums.size, n_chunks * n_queries)
     which = sums.ravel().take(places) >= enough.take(query)[:, None]
     return places.ravel()[which.ravel().nonzero()[0]]

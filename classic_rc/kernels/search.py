@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.kernels.arrays import offsets_of, ragged_indices, run_starts, runs_of
+from classic_rc.kernels.arrays import offsets_of, ragged_indices, run_starts, runs_of, sums_by
 from classic_rc.kernels.rough_sums import RoughSums
 from classic_rc.kernels.search_blocks import (
     ConstrainedQueries,
@@ -68,13 +68,13 @@ def best_constrained(
     qualifies), and their scores (0 if none qualifies).
     """
     n_options = len(queries.option_question)
-    sentences, scores = (
-        np.full(n_options, -1, dtype=np.int64),
-        np.zeros(n_options, dtype=np.float32),
-    )
+    sentences = np.full(n_options, -1, dtype=np.int64)
+    scores = np.zeros(n_options, dtype=np.float32)
     n_cells = max(BLOCK_CELLS, int(queries.sizes.max(initial=0)))
-    flags, slots = np.zeros(n_cells, dtype=np.bool_), np.empty(n_cells, dtype=np.int32)
-    bounds, plan = ScoreBounds(postings, term_scores, n_cells), SearchPlan.of(postings, queries)
+    flags = np.zeros(n_cells, dtype=np.bool_)
+    slots = np.empty(n_cells, dtype=np.int32)
+    bounds = ScoreBounds(postings, term_scores, n_cells)
+    plan = SearchPlan.of(postings, queries)
     gathered: list[_CellHits] = []
     n_hits = 0
     for block in plan.blocks():
@@ -155,9 +155,8 @@ def _merge_hits(gathered: list[_CellHits]) -> _CellHits:
     options = slice(gathered[0].options.start, gathered[-1].options.stop)
     hits = _CellHits(options, *(np.concatenate(column) for column in columns))
     for slots, of_block in ((hits.slots, "slots"), (hits.asked_slots, "asked_slots")):
-        slots += np.repeat(
-            before[:-1], [len(getattr(block_hits, of_block)) for block_hits in gathered]
-        ).astype(np.int32)
+        counts = [len(getattr(block_hits, of_block)) for block_hits in gathered]
+        slots += np.repeat(before[:-1], counts).astype(np.int32)
     return hits
 
 
@@ -175,9 +174,8 @@ def _score_hits(
     asked = postings.scores(plan.asked.weights[hits.asked_terms], hits.asked_codes, term_scores)
     # bincount sums in double precision, as Lucene does.
     asked_sums = np.bincount(hits.asked_slots, asked, n_hits)
-    offered = postings.scores(plan.offered.weights[hits.terms], hits.codes, term_scores).astype(
-        np.float64
-    )
+    offered_weights = plan.offered.weights[hits.terms]
+    offered = postings.scores(offered_weights, hits.codes, term_scores).astype(np.float64)
     # A term of both adds its weight in question and option together; subtract its part of the asked
     # sum.
     offered -= postings.scores(plan.question_weights[hits.terms], hits.codes, term_scores)
@@ -189,13 +187,10 @@ def _score_hits(
     hit_offsets = offsets_of(np.bincount(hits.terms, minlength=len(plan.offered.texts)))
     question = queries.option_question[hits.options]
     first_hit, end_hit = hit_offsets[plan.offered.texts.searchsorted((question, question + 1))]
-    entries = slice(
-        *queries.options.texts.searchsorted((hits.options.start, hits.options.stop)).tolist()
-    )
-    entry_option, entry_offered = (
-        queries.options.texts[entries] - hits.options.start,
-        plan.entry_offered[entries],
-    )
+    bounds = hits.options.start, hits.options.stop
+    entries = slice(*queries.options.texts.searchsorted(bounds).tolist())
+    entry_option = queries.options.texts[entries] - hits.options.start
+    entry_offered = plan.entry_offered[entries]
     entry_hits = np.diff(hit_offsets)[entry_offered]
     n_pairs = np.bincount(entry_option, entry_hits, len(question)).astype(np.int64)
     row_lengths = np.where(n_pairs > 0, end_hit - first_hit, 0)
@@ -243,10 +238,11 @@ def top_sentences(
     n_postings = terms.sums(terms.lengths, n_queries).astype(np.int64)
     find = _find_top_by_bounds if combine is None else partial(_find_top_of_all, combine)
     hits = find(postings, terms, n_queries, n_sentences, k, term_scores, n_postings)
-    no_hits = np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.float32)
-    parts = zip(no_hits, *(best_per_query(*block_hits, k) for block_hits in hits), strict=True)
-    found_queries, sentences, scores = (np.concatenate(column) for column in parts)
-    return sentences, scores, offsets_of(np.bincount(found_queries, minlength=n_queries))
+    no_queries = np.empty(0, np.int64)
+    parts: list[_Found] = [(no_queries, no_queries, np.empty(0, np.float32))]
+    parts += (best_per_query(*block_hits, k) for block_hits in hits)
+    hit_queries, sentences, scores = map(np.concatenate, zip(*parts, strict=True))
+    return sentences, scores, offsets_of(np.bincount(hit_queries, minlength=n_queries))
 
 
 def _find_top_by_bounds(
@@ -285,25 +281,22 @@ def _find_top_of_all(
     for first, last in runs_of(n_sentences + n_postings, BLOCK_CELLS):
         block_terms = terms.part(slice(entries[first], entries[last]), first)
         lists = PostingLists.read(postings, block_terms, np.arange(last - first) * n_sentences)
-        list_of_posting, cells = (
-            np.arange(len(lists.shifts)).repeat(block_terms.lengths),
-            lists.cells,
-        )
+        cells = lists.cells
+        list_of_posting = np.arange(len(lists.shifts)).repeat(block_terms.lengths)
         # The last posting of a cell represents it: its index is where the cell's sum is.
         numbers = np.arange(len(cells), dtype=np.int32)
         slots[cells] = numbers
         slot = slots[cells]
         last_postings = np.flatnonzero(slot == numbers)
-        added = postings.scores(
-            block_terms.weights[list_of_posting], lists.all_codes(postings), term_scores
-        )
-        sums = np.bincount(slot, added, len(cells))[last_postings].astype(np.float64, copy=False)
-        matched = np.bincount(slot, block_terms.boosts[list_of_posting], len(cells))[
-            last_postings
-        ].astype(np.float64, copy=False)
+        weights = block_terms.weights[list_of_posting]
+        added = postings.scores(weights, lists.all_codes(postings), term_scores)
+        sums = sums_by(slot, added, len(cells))[last_postings]
+        boosts = block_terms.boosts[list_of_posting]
+        matched = sums_by(slot, boosts, len(cells))[last_postings]
         list_of_hit = list_of_posting[last_postings]
         query = block_terms.texts[list_of_hit] + first
-        yield query, cells[last_postings] - lists.shifts[list_of_hit], combine(sums, matched, query)
+        sentences = cells[last_postings] - lists.shifts[list_of_hit]
+        yield query, sentences, combine(sums, matched, query)
 
 
 def best_per_query(
@@ -319,22 +312,15 @@ def best_per_query(
     long_queries = (np.diff(bounds) > _MANY_HITS * k).nonzero()[0]
     if len(long_queries):  # sorting all would be slower than finding the k-th score first
         is_candidate = np.ones(len(queries), dtype=np.bool_)
-        for start, stop in zip(
-            bounds[long_queries].tolist(), bounds[long_queries + 1].tolist(), strict=True
-        ):
-            query_scores = scores[start:stop]
-            # with all ties of the k-th
-            is_candidate[start:stop] = (
-                query_scores
-                >= np.partition(query_scores, len(query_scores) - k)[len(query_scores) - k]
-            )
-        queries, sentences, scores = (
-            queries[is_candidate],
-            sentences[is_candidate],
-            scores[is_candidate],
-        )
+        for i in long_queries.tolist():
+            where = slice(bounds[i], bounds[i + 1])
+            kth_score = np.partition(scores[where], -k)[-k]
+            is_candidate[where] = scores[where] >= kth_score  # with all ties of the k-th
+        queries, sentences = queries[is_candidate], sentences[is_candidate]
+        scores = scores[is_candidate]
     order = np.lexsort((sentences, -scores, queries))
     starts = run_starts(queries)  # the sort keeps the queries' order
-    rank = np.arange(len(queries)) - starts.repeat(np.diff(np.append(starts, len(queries))))
+    counts = np.diff(starts, append=len(queries))
+    rank = np.arange(len(queries)) - starts.repeat(counts)
     best = order[rank < k]
     return queries[best], sentences[best], scores[best]

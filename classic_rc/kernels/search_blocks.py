@@ -83,12 +83,8 @@ class SearchPlan(NamedTuple):
 
     def blocks(self) -> Iterator[SearchBlock]:
         """Yield the questions that have both asked and offered terms, a few at a time."""
-        queries, asked, offered, n_questions = (
-            self.queries,
-            self.asked,
-            self.offered,
-            len(self.queries.sizes),
-        )
+        queries, asked, offered = self.queries, self.asked, self.offered
+        n_questions = len(queries.sizes)
         questions = np.arange(n_questions + 1)
         option_bounds = queries.option_question.searchsorted(questions)
         entry_bounds = queries.options.texts.searchsorted(option_bounds)
@@ -99,13 +95,11 @@ class SearchPlan(NamedTuple):
             entry_bounds,
         )
         bounds = np.column_stack(ordered).tolist()
-        loads = queries.sizes + sum(
-            t.sums(t.lengths, n_questions).astype(np.int64) for t in (asked, offered)
-        )
+        loads = queries.sizes.copy()
+        for terms in (asked, offered):
+            loads += terms.sums(terms.lengths, n_questions).astype(np.int64)
         for first, last in runs_of(loads, BLOCK_CELLS):
-            a, o, x, e = (
-                slice(start, stop) for start, stop in zip(bounds[first], bounds[last], strict=True)
-            )
+            a, o, x, e = map(slice, bounds[first], bounds[last])
             if a.start == a.stop or o.start == o.stop:
                 continue
             cells = offsets_of(queries.sizes[first:last])
@@ -158,14 +152,14 @@ def _collect_offered_terms(
     question = queries.option_question[options.texts]
     # Within a question, a term's weight depends only on its boost in the option: equal boosts, one
     # offered term.
-    keys = (question * n_terms + options.terms) * (
-        int(options.boosts.max(initial=0)) + 1
-    ) + options.boosts
+    keys = question * n_terms + options.terms
+    keys *= int(options.boosts.max(initial=0)) + 1
+    keys += options.boosts
     _, entry, offered = np.unique(keys, return_index=True, return_inverse=True)
     terms = QueryTerms(
         question[entry], options.terms[entry], options.boosts[entry], options.weights[entry]
     )
-    return terms, queries.question_weights[entry], offered.reshape(-1)
+    return terms, queries.question_weights[entry], offered
 
 
 def _sum_lighter_weights(
@@ -176,8 +170,10 @@ def _sum_lighter_weights(
     """
     order = np.lexsort((weights, options))
     total = np.concatenate(([0.0], np.cumsum(weights[order], dtype=np.float64)))
+    # The sort keeps the options, which ascend, where they are.
+    first_entries = np.searchsorted(options, options)
     sums = np.empty(len(weights))
-    sums[order] = total[:-1] - total[np.searchsorted(options, options[order])]
+    sums[order] = total[:-1] - total[first_entries]
     return sums
 
 
@@ -208,19 +204,12 @@ class ScoreBounds:
         This bound holds for the heaviest of the option's terms that the sentence has. The best
         score is at least the largest of these sums without the lighter terms.
         """
-        offered, entry_offered, entry_option = (
-            block.offered,
-            block.entry_offered,
-            block.entry_option,
-        )
-        asked_sums, scale, units = self._sum_in_cells(
-            block.asked, offered, block.n_asked, block.asked_weights, block.n_cells
-        )
+        offered, entry_offered = block.offered, block.entry_offered
+        asked_sums, scale, units = self._sum_in_cells(block)
         places = (asked_sums > 0).nonzero()[0]  # every matched term adds at least one unit
         qualifying, asked_sums = offered.choose(places), asked_sums[places]
-        weights = (
-            (offered.terms.weights - block.question_weights) * scale[offered.terms.texts]
-        ).astype(np.float32)
+        added_weights = offered.terms.weights - block.question_weights
+        weights = (added_weights * scale[offered.terms.texts]).astype(np.float32)
 
         def sum_with_offered(which: NDArray[np.int64]) -> NDArray[np.float32]:
             saturation = self._saturation[self._postings.codes[qualifying.at[which]]]
@@ -229,51 +218,39 @@ class ScoreBounds:
         # For each offered term: the best sum with it, among the sentences to which the asked terms
         # add most.
         n_qualifying = np.bincount(qualifying.lists, minlength=len(weights))
-        some = n_qualifying.nonzero()[0]
-        largest = (
-            np.maximum.reduceat(asked_sums, offsets_of(n_qualifying[some])[:-1])
-            if len(some)
-            else asked_sums
-        )
-        which = (asked_sums == largest.repeat(n_qualifying[some])).nonzero()[0]
+        counts = n_qualifying[n_qualifying > 0]  # `reduceat` has no maximum of an empty list
+        largest = np.maximum.reduceat(asked_sums, offsets_of(counts)[:-1])
+        which = (asked_sums == largest.repeat(counts)).nonzero()[0]
         term_sums = np.zeros(len(weights), dtype=np.float32)
         np.maximum.at(term_sums, qualifying.lists[which], sum_with_offered(which))
 
         # For each option: a lower bound of its best score, and what a sentence needs with each of
         # its terms.
         lower_bounds = np.zeros(len(block.option_question), dtype=np.float32)
-        np.maximum.at(lower_bounds, entry_option, term_sums[entry_offered])
-        question = block.option_question[entry_option]
+        np.maximum.at(lower_bounds, block.entry_option, term_sums[entry_offered])
+        question = block.option_question[block.entry_option]
         # The sums found may be a unit per asked term too large; the rest covers single precision.
         rounding = block.n_asked + (0.1 + 1e-6 * units)
-        demands = (
-            lower_bounds[entry_option]
-            - block.lighter_weights * self._max_saturation * scale[question]
-            - rounding[question]
-        )
+        lighter_sums = block.lighter_weights * self._max_saturation * scale[question]
+        demands = lower_bounds[block.entry_option] - lighter_sums - rounding[question]
         demand = np.full(len(weights), np.inf)
         np.minimum.at(demand, entry_offered, demands)
 
         # First a cheap test on the asked sums, with the most that an offered term can add; then
         # with what it adds.
-        enough = np.clip(np.floor(demand - weights * self._max_saturation), 0, units).astype(
-            asked_sums.dtype
-        )
+        enough = np.clip(np.floor(demand - weights * self._max_saturation), 0, units)
+        enough = enough.astype(asked_sums.dtype)
         which = (asked_sums >= enough.repeat(n_qualifying)).nonzero()[0]
         which = which[sum_with_offered(which) >= demand[qualifying.lists[which]]]
         return qualifying, qualifying.cells[which]
 
     def _sum_in_cells(
-        self,
-        lists: PostingLists,
-        others: PostingLists,
-        n_terms: NDArray[np.int64],
-        weights: NDArray[np.float64],
-        n_cells: int,
+        self, block: SearchBlock
     ) -> tuple[NDArray[np.unsignedinteger], NDArray[np.float64], int]:
-        """Return what some lists add in the cells of others, the units per weight of 1, and the
-        largest sum.
+        """Return what the asked terms add in the cells of the offered ones, the units per weight
+        of 1, and the largest sum.
         """
+        lists, n_terms = block.asked, block.n_asked
         # Usually one byte: 255 units are enough for 12 terms. A smaller type brings more cells into
         # the cache.
         dtype = np.min_scalar_type(_UNITS_PER_TERM * int(n_terms.max()))
@@ -281,18 +258,15 @@ class ScoreBounds:
         if dtype not in self._memory:
             self._memory[dtype] = np.zeros(self._n_cells, dtype=dtype)
         sums = self._memory[dtype]
-        heaviest = weights * self._max_saturation
+        heaviest = block.asked_weights * self._max_saturation
         # Even if a sentence has all terms at their most, rounding up by one unit per term stays
         # within the type.
         scale = (units - n_terms - 1) / np.where(heaviest > 0, heaviest, 1)
+        weights = (lists.terms.weights * scale[lists.terms.texts]).astype(np.float32)
         added = self._saturation.take(lists.all_codes(self._postings))
-        added *= (
-            (lists.terms.weights * scale[lists.terms.texts])
-            .astype(np.float32)
-            .repeat(lists.terms.lengths)
-        )
+        added *= weights.repeat(lists.terms.lengths)
         added += 1  # the conversion to integers truncates: together they round up
         np.add.at(sums, lists.cells, added.astype(dtype))
-        cell_sums = sums.take(others.cells)
-        sums[:n_cells] = 0  # the array is reused: clearing is cheaper than allocating
+        cell_sums = sums.take(block.offered.cells)
+        sums[: block.n_cells] = 0  # the array is reused: clearing is cheaper than allocating
         return cell_sums, scale, units

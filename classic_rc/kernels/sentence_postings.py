@@ -122,7 +122,7 @@ class PostingLists(NamedTuple):
         """Read the posting lists of these terms."""
         offsets, shifts = offsets_of(terms.lengths), shift_of_text[terms.texts]
         cells = _read_lists(postings.sentences, terms, offsets)
-        if len(shift_of_text) > 1 or shift_of_text[0]:
+        if len(shift_of_text) > 1 or shift_of_text[0]:  # else all shifts are 0
             cells += shifts.repeat(terms.lengths)
         return cls(terms, offsets, shifts, cells)
 
@@ -132,8 +132,8 @@ class PostingLists(NamedTuple):
 
     def choose(self, places: NDArray[np.int64]) -> ChosenPostings:
         """Return the postings at some positions here, which ascend."""
-        bounds = places.searchsorted(self.offsets)
-        lists = np.arange(len(self.shifts)).repeat(bounds[1:] - bounds[:-1])
+        counts = np.diff(places.searchsorted(self.offsets))
+        lists = np.arange(len(self.shifts)).repeat(counts)
         at = places + (self.terms.starts - self.offsets[:-1])[lists]
         return ChosenPostings(lists, self.cells[places], at)
 

@@ -62,9 +62,10 @@ def score_spans(
     if not length:
         return best
     words, word_of, counts = np.unique(passage, return_inverse=True, return_counts=True)
-    weights = (inverse_count_weights(counts) if word_weights is None else word_weights[words])[
-        word_of
-    ]
+    if word_weights is None:
+        weights = inverse_count_weights(counts)[word_of]
+    else:
+        weights = word_weights[passage]
     question_words = np.unique(question)
     in_question = np.isin(words, question_words)[word_of]
     places = np.argsort(word_of, kind="stable")
@@ -78,7 +79,7 @@ def score_spans(
     starts = np.arange(length)[:, None]
     token = starts + np.arange(max_tokens)
     inside = token < length
-    token[~inside] = 0
+    token[~inside] = 0  # any token will do: `grows` is False there
     grows = inside & ~in_question[token] & (previous[token] < starts)
     n_words = len(question_words) + grows.sum(axis=1)
     # As in RowWeights: by inverse counts a window weighs less than its number of distinct words, by
@@ -87,13 +88,11 @@ def score_spans(
     question_weights: NDArray[np.integer] = np.where(in_question, weights, 0)
     question_weights = question_weights.astype(np.int32 if heaviest <= INT32_SAFE else np.int64)
 
-    if len(question_words):
-        best[:, 0] = row_maxima(
-            question_weights,
-            np.array([0, length]),
-            np.array([min(len(question_words), length)]),
-            np.empty((2, length), question_weights.dtype),
-        )
+    if len(question_words):  # else the first token of each span makes S grow
+        width = min(len(question_words), length)
+        memory = np.empty((2, length), question_weights.dtype)
+        row_bounds = np.array([0, length])
+        best[:, 0] = row_maxima(question_weights, row_bounds, np.array([width]), memory)
     n_rows = max(block_size(_CELLS) // length, 1)
     for first in range(0, length, n_rows):
         start, step = np.nonzero(grows[first : first + n_rows])
@@ -101,12 +100,13 @@ def score_spans(
         # Entries by how often their row has grown, so that each round is one slice of them.
         round_of = np.arange(len(start)) - np.searchsorted(start, start)
         order = np.argsort(round_of, kind="stable")
-        rows = np.unique(start)
+        rows = np.unique(start)  # a row that never grows is not needed
         matrix = np.tile(question_weights, (len(rows), 1))
         memory = np.empty((2, matrix.size), dtype=question_weights.dtype)
         bounds = np.flatnonzero(np.diff(round_of[order], prepend=-1, append=length))
         for r, (begin, end) in enumerate(itertools.pairwise(bounds.tolist()), start=1):
-            growing, steps = start[order[begin:end]], step[order[begin:end]]
+            growing_entries = order[begin:end]
+            growing, steps = start[growing_entries], step[growing_entries]
             if len(growing) < _WORTH_COPYING * len(rows):  # the other rows no longer grow
                 matrix, rows = matrix[np.searchsorted(rows, growing)], growing
             at = np.searchsorted(rows, growing)
@@ -149,31 +149,30 @@ def span_overlap(
     overlap = np.zeros(len(arrays.candidate_question), dtype=np.int64)
     for where, block in arrays.blocks(BLOCK_TOKENS):
         bounds = first[where], last[where]
-        overlap[where] = _count_outside(block, *bounds, size=1) + _count_outside(
-            bigrams_of(block), *bounds, size=2
-        )
+        overlap[where] = _count_outside(block, *bounds, size=1)
+        overlap[where] += _count_outside(bigrams_of(block), *bounds, size=2)
     return overlap
 
 
 def bigrams_of(arrays: TokenArrays) -> TokenArrays:
     """Return the same passages and questions as ids of their bigrams; candidates have none."""
-    texts = (
-        (arrays.passage_tokens, arrays.passage_offsets),
-        (arrays.question_tokens, arrays.question_offsets),
+    passage_codes, passage_offsets = _encode_bigrams(
+        arrays.passage_tokens, arrays.passage_offsets, arrays.n_words
     )
-    pairs = [_encode_bigrams(tokens, offsets, arrays.n_words) for tokens, offsets in texts]
-    codes, ids = np.unique(
-        np.concatenate([codes_of_text for codes_of_text, _ in pairs]), return_inverse=True
+    question_codes, question_offsets = _encode_bigrams(
+        arrays.question_tokens, arrays.question_offsets, arrays.n_words
     )
-    passage_ids, question_ids = np.split(ids.reshape(-1).astype(np.int32), [len(pairs[0][0])])
+    codes = np.concatenate([passage_codes, question_codes])
+    bigrams, ids = np.unique(codes, return_inverse=True)
+    passage_ids, question_ids = np.split(ids.astype(np.int32), [len(passage_codes)])
     return arrays._replace(
         passage_tokens=passage_ids,
-        passage_offsets=pairs[0][1],
+        passage_offsets=passage_offsets,
         question_tokens=question_ids,
-        question_offsets=pairs[1][1],
+        question_offsets=question_offsets,
         candidate_tokens=np.empty(0, dtype=np.int32),
         candidate_offsets=np.zeros_like(arrays.candidate_offsets),
-        n_words=max(len(codes), 1),
+        n_words=max(len(bigrams), 1),
     )
 
 
@@ -185,9 +184,10 @@ def _encode_bigrams(
     """
     counts = np.maximum(np.diff(offsets) - 1, 0)
     first_tokens = ragged_indices(offsets[:-1], counts)
-    return tokens[first_tokens].astype(np.int64) * n_words + tokens[first_tokens + 1], offsets_of(
-        counts
-    )
+    codes = tokens[first_tokens].astype(np.int64)
+    codes *= n_words
+    codes += tokens[first_tokens + 1]
+    return codes, offsets_of(counts)
 
 
 def _count_outside(

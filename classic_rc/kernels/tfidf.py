@@ -78,6 +78,5 @@ def apply_coordination(
     is the query of each sum, whose norm is from :func:`query_norms`; `matched` says how many of its
     terms the sentence has.
     """
-    return (sums * norms[queries]).astype(np.float32) * (matched / n_terms[queries]).astype(
-        np.float32
-    )
+    normed_sums = (sums * norms[queries]).astype(np.float32)
+    return normed_sums * (matched / n_terms[queries]).astype(np.float32)

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from classic_rc.kernels.arrays import sums_by
 from classic_rc.kernels.draws import uniform_draws
 
 Floats = NDArray[np.float64]
@@ -25,8 +26,11 @@ _SAME = 1e-9
 _FINEST = 20
 """The binary digits of the largest gradient and curvature, at most."""
 _MANTISSA = 53
+"""The binary digits of a float64, up to which integers are exact."""
 _BLOCK_ROWS = 2**11
+"""The rows whose leaves in all trees are found at a time, at least."""
 _BLOCK_LEAVES = 2**15
+"""The leaves that are found at a time, where trees are few: they stay in the cache."""
 _FEW_ROWS = 2**11
 """Fewer rows are counted in each column: a joint histogram has more places than they."""
 
@@ -82,9 +86,11 @@ class Trees(NamedTuple):
 
     def _leaves(self, bins: Bins) -> Bins:
         """Return the leaf of each row in each tree: shape (n_trees, n_rows)."""
+        # As bins, leaves have one byte: a tree has at most 256.
         leaves = np.zeros((len(self.splits), bins.shape[1]), dtype=np.uint8)
         for new, split in enumerate(np.moveaxis(self.splits, 1, 0), 1):
-            leaf, cut = split[:, [0]].astype(np.uint8), split[:, [2]].astype(np.uint8)
+            leaf = split[:, [0]].astype(np.uint8)
+            cut = split[:, [2]].astype(np.uint8)
             moves = (leaves == leaf) & (bins[split[:, 1]] > cut)
             leaves += moves * (np.uint8(new) - leaf)  # faster than an assignment to some rows
         return leaves
@@ -92,12 +98,14 @@ class Trees(NamedTuple):
     def _leaf_amounts(self, group_of: Integers, n_groups: int) -> Floats:
         """Return what each leaf adds, by group: shape (n_trees, n_splits + 1, n_groups)."""
         n_trees, n_splits, _ = self.splits.shape
-        trees, amounts = np.arange(n_trees), np.zeros((n_trees, n_splits + 1, n_groups))
+        trees = np.arange(n_trees)
+        amounts = np.zeros((n_trees, n_splits + 1, n_groups))
         for k in range(n_splits):
             leaf, column, _ = self.splits[:, k].T
+            group = group_of[column]
             amounts[:, k + 1] = amounts[trees, leaf]
-            amounts[trees, leaf, group_of[column]] += self.steps[:, k, 0]
-            amounts[trees, k + 1, group_of[column]] += self.steps[:, k, 1]
+            amounts[trees, leaf, group] += self.steps[:, k, 0]
+            amounts[trees, k + 1, group] += self.steps[:, k, 1]
         return amounts
 
 
@@ -115,9 +123,11 @@ def bin_edges(values: Floats) -> Floats:
     lower = ordered[np.maximum(places - 1, 0)]
     tolerance = _SAME * max(1.0, abs(ordered[0]), abs(ordered[-1]))
     after = np.searchsorted(ordered, lower + tolerance, side="right")
-    lower, after = lower[after < len(ordered)], after[after < len(ordered)]
+    has_larger = after < len(ordered)
+    lower, after = lower[has_larger], after[has_larger]
     # Values that rounding alone distinguishes are a chain below `after`: the edge is above it.
-    middles = np.unique((np.maximum(lower, ordered[after - 1]) + ordered[after]) / 2)
+    last_equal = np.maximum(lower, ordered[after - 1])
+    middles = np.unique((last_equal + ordered[after]) / 2)
     edges[: len(middles)] = middles
     return edges
 
@@ -129,6 +139,7 @@ def bin_values(values: Floats, edges: Floats) -> Bins:
 
 def draw_pairs(n_pairs: int, number: int, growth: Growth) -> Integers:
     """Return the pairs of columns, ascending, that tree `number` can use."""
+    # They depend on the number alone: not on the data, the order of fits, or a seed.
     draws = uniform_draws(np.array([number], dtype=np.uint64), np.array([n_pairs]), 0)
     n_drawn = max(1, round(growth.share * n_pairs))
     return np.sort(np.argsort(draws, kind="stable")[:n_drawn])
@@ -161,19 +172,19 @@ class JoinedBins(NamedTuple):
         after the first: shape (2 * n_drawn, 64).
         """
         weights = packed[rows]
+        n_drawn = 2 * len(pairs)
         if len(weights) < _FEW_ROWS:
             few = np.stack([self.joint[pair][rows] for pair in pairs.tolist()])
             places = np.empty((2, *few.shape), dtype=np.intp)
             np.floor_divide(few, N_BINS, out=places[0])
             np.bitwise_and(few, N_BINS - 1, out=places[1])
-            places += N_BINS * np.arange(2 * len(pairs)).reshape(2, -1, 1)
-            sums = np.bincount(
-                places.ravel(), np.tile(weights, 2 * len(pairs)), 2 * len(pairs) * N_BINS
-            )
-            return sums.astype(np.float64, copy=False).reshape(-1, N_BINS)
-        joint = np.stack(
-            [np.bincount(self.joint[pair][rows], weights, N_BINS**2) for pair in pairs.tolist()]
-        ).reshape(-1, N_BINS, N_BINS)
+            places += N_BINS * np.arange(n_drawn).reshape(2, -1, 1)
+            sums = sums_by(places.ravel(), np.tile(weights, n_drawn), n_drawn * N_BINS)
+            return sums.reshape(-1, N_BINS)
+        joint = np.empty((len(pairs), N_BINS, N_BINS))
+        for i, pair in enumerate(pairs.tolist()):
+            pair_sums = np.bincount(self.joint[pair][rows], weights, N_BINS**2)
+            joint[i] = pair_sums.reshape(N_BINS, N_BINS)
         return np.concatenate((joint.sum(axis=2), joint.sum(axis=1)))
 
 
@@ -188,7 +199,8 @@ class PackedSums(NamedTuple):
         """Return the gradients and the curvatures of some sums of packed rows."""
         curvature = np.rint(np.ldexp(packed, -self.shift))
         gradient = packed - np.ldexp(curvature, self.shift)
-        return np.ldexp(gradient, -self.places[0]), np.ldexp(curvature, -self.places[1])
+        g_places, h_places = self.places
+        return np.ldexp(gradient, -g_places), np.ldexp(curvature, -h_places)
 
 
 def pack_sums(gradient: Floats, curvature: Floats) -> PackedSums:
@@ -206,7 +218,8 @@ def pack_sums(gradient: Floats, curvature: Floats) -> PackedSums:
     largest = [np.abs(values).max(initial=0.0) for values in (gradient, curvature)]
     places = [_FINEST - int(np.frexp(size)[1]) for size in largest]
     while True:
-        g, h = np.rint(np.ldexp(gradient, places[0])), np.rint(np.ldexp(curvature, places[1]))
+        g = np.rint(np.ldexp(gradient, places[0]))
+        h = np.rint(np.ldexp(curvature, places[1]))
         shift = int(np.abs(g).sum()).bit_length() + 1
         excess = shift + int(h.sum() + 1).bit_length() - _MANTISSA
         if excess <= 0:
@@ -266,7 +279,8 @@ def grow_tree(
         return _Leaf(rows, histogram, value, *_best_split(histogram, sums, growth))
 
     n_splits = growth.n_leaves - 1
-    splits, steps = np.zeros((n_splits, 3), dtype=np.int32), np.zeros((n_splits, 2))
+    splits = np.zeros((n_splits, 3), dtype=np.int32)
+    steps = np.zeros((n_splits, 2))
     splits[:, 0] = np.arange(1, growth.n_leaves)
     every_row = np.arange(len(gradient))
     root = grow(every_row, bins.histograms(pairs, sums.packed, slice(None)))
@@ -284,6 +298,7 @@ def grow_tree(
         smaller = int(len(sides[1]) < len(sides[0]))
         if any(map(can_split, sides)):
             counted = bins.histograms(pairs, sums.packed, sides[smaller])
+            # Sums are exact, so the difference is what counting the larger side would give.
             halves = [counted, histogram - counted]
         new = [grow(side, halves[i ^ smaller]) for i, side in enumerate(sides)]
         steps[k] = [leaf.value - value for leaf in new]

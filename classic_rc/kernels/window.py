@@ -91,15 +91,17 @@ def best_windows(
     order = order[widths[order] > 0]
     # The chunks share their memory: freeing and allocating it for each would take a fifth of the
     # time.
-    memory = np.empty(
-        (3, min(_CELLS + int(lengths.max(initial=0)), int(lengths.sum()))), dtype=weigh.dtype
-    )
+    memory = np.empty((3, _largest_chunk(lengths)), dtype=weigh.dtype)
     for rows in row_chunks(order, lengths, _CELLS):
         starts = offsets_of(lengths[rows])
-        best[rows] = row_maxima(
-            weigh.rows(rows, starts, memory[0]), starts, widths[rows], memory[1:]
-        )
+        row_weights = weigh.rows(rows, starts, memory[0])
+        best[rows] = row_maxima(row_weights, starts, widths[rows], memory[1:])
     return best
+
+
+def _largest_chunk(lengths: NDArray[np.int64]) -> int:
+    """Return how many cells a chunk of rows of these lengths has at most."""
+    return min(_CELLS + int(lengths.max(initial=0)), int(lengths.sum()))
 
 
 class RowWeights:
@@ -137,6 +139,7 @@ class RowWeights:
         cells = memory[: starts[-1]]
         cells.fill(0)
         questions = block.arrays.candidate_question[candidates]
+        # Additions are no words of the question, so no cell is written twice.
         for matches, texts in ((block.questions, questions), (block.additions, candidates)):
             _fill_rows(cells, starts, block.postings, self._weights, matches, texts)
         return cells
@@ -187,11 +190,18 @@ def row_maxima(
         sums = _window_sums(weights[start:stop], width, memory)
         # The last window of a row starts `width` cells before its end; later starts run into the
         # next row. Their sums may even wrap around an int32, but nothing reads them.
-        bounds = np.empty(2 * (last - first), dtype=np.int64)
-        bounds[0::2] = starts[first:last] - start
-        bounds[1::2] = starts[first + 1 : last + 1] - start - (width - 1)
+        row_starts = starts[first : last + 1] - start
+        bounds = _bounds_of(row_starts[:-1], row_starts[1:] - (width - 1))
         best[first:last] = _maxima_between(sums, bounds)
     return best
+
+
+def _bounds_of(starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the bounds of ranges for :func:`_maxima_between`."""
+    bounds = np.empty(2 * len(starts), dtype=np.int64)
+    bounds[0::2] = starts
+    bounds[1::2] = ends
+    return bounds
 
 
 def _window_sums(
@@ -207,11 +217,13 @@ def _window_sums(
     sums, size = cells, 1
     free, used = memory
     for digit in f"{width:b}"[1:]:
-        sums = np.add(sums[:-size], sums[size:], out=free[: len(sums) - size])
+        n_sums = len(sums) - size
+        sums = np.add(sums[:n_sums], sums[size:], out=free[:n_sums])
         free, used = used, free
         size *= 2
         if digit == "1":
-            sums = np.add(sums[:-1], cells[size:], out=sums[:-1])
+            sums = sums[:-1]
+            sums += cells[size:]
             size += 1
     return sums
 
@@ -255,7 +267,7 @@ def window_sweep(
     ):
         raise ValueError(f"sizes must be at least 1 and ascending, got {list(sizes)}")
     best = np.zeros((len(arrays.candidate_question), len(sizes)), dtype=np.int64)
-    for block in matched_blocks(arrays) if matched is None else matched:
+    for block in matched or matched_blocks(arrays):
         best[block.where] = best_of_sizes(
             block, sizes, word_weights, smoothing=smoothing, last_window=last_window
         )
@@ -282,14 +294,12 @@ def best_of_sizes(
     margin = sizes[-1] - 1
     best = np.zeros((len(question), len(sizes)), dtype=np.int64)
     padded = lengths + margin
-    memory: NDArray[np.integer] = np.empty(
-        min(_CELLS + int(padded.max(initial=0)), int(padded.sum())), dtype=weigh.dtype
-    )
+    memory: NDArray[np.integer] = np.empty(_largest_chunk(padded), dtype=weigh.dtype)
     for rows in row_chunks(np.flatnonzero(lengths > 0), padded, _CELLS):
         starts = offsets_of(padded[rows])
         row_weights = weigh.rows(rows, starts, memory)
         sums = row_weights.copy()
-        bounds = np.stack((starts[:-1], starts[:-1] + lengths[rows]), axis=1).ravel()
+        bounds = _bounds_of(starts[:-1], starts[:-1] + lengths[rows])
         column = 0
         for size in range(1, sizes[-1] + 1):
             if size > 1:  # a window of `size` tokens is one of `size - 1` tokens and the next token
@@ -333,13 +343,11 @@ def pair_windows(
     most_words = questions.n_distinct.max(initial=0) + candidates.n_distinct.max(initial=0)
     dtype = np.int64 if most_words > INT32_SAFE else np.int32
     union = np.zeros((len(question), len(sizes)), dtype=np.int64)
-    product, minimum = (
-        np.zeros((len(question), len(pair_sizes)), dtype=np.int64) for _ in range(2)
-    )
+    product, minimum = np.zeros((2, len(question), len(pair_sizes)), dtype=np.int64)
     # As in `best_of_sizes`: empty cells behind each passage, so that windows may begin at each of
     # its tokens.
     padded = lengths + (max([*sizes, *pair_sizes]) - 1)
-    n_cells = min(_CELLS + int(padded.max(initial=0)), int(padded.sum()))
+    n_cells = _largest_chunk(padded)
     row_memory, scratch = np.empty((3, n_cells), dtype), np.empty((2, n_cells), dtype)
     question_memory = np.empty(n_cells, dtype)
     for rows in row_chunks(np.flatnonzero(lengths > 0), padded, _CELLS):
@@ -350,7 +358,7 @@ def pair_windows(
         _fill_rows(of_question, starts, postings, weights, questions, question[rows])
         _fill_rows(of_candidate, starts, postings, weights, candidates, rows)
         np.maximum(of_question, of_candidate, out=of_both)  # a token has one weight
-        bounds = np.stack((starts[:-1], starts[:-1] + lengths[rows]), axis=1).ravel()
+        bounds = _bounds_of(starts[:-1], starts[:-1] + lengths[rows])
         for column, size in enumerate(sizes):
             sums = _window_sums(of_both, size, scratch)
             union[rows, column] = _maxima_between(sums, bounds)
@@ -359,14 +367,13 @@ def pair_windows(
             # copied: the next sums overwrite them
             question_sums[:] = _window_sums(of_question, size, scratch)
             candidate_sums = _window_sums(of_candidate, size, scratch)
-            minimum[rows, column] = _maxima_between(
-                np.minimum(question_sums, candidate_sums), bounds
-            )
-            capped = (
-                np.minimum(question_sums, _LARGEST_SUM),
-                np.minimum(candidate_sums, _LARGEST_SUM),
-            )
-            product[rows, column] = _maxima_between(np.multiply(*capped, dtype=np.int64), bounds)
+            smaller_sums = np.minimum(question_sums, candidate_sums)
+            minimum[rows, column] = _maxima_between(smaller_sums, bounds)
+            # Not in place: windows of one token are the cells themselves.
+            capped_sums = np.minimum(candidate_sums, _LARGEST_SUM, out=smaller_sums)
+            np.minimum(question_sums, _LARGEST_SUM, out=question_sums)
+            products = np.multiply(question_sums, capped_sums, dtype=np.int64)
+            product[rows, column] = _maxima_between(products, bounds)
     return PairWindows(union, product, minimum)
 
 

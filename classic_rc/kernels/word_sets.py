@@ -42,22 +42,14 @@ class WordSets(NamedTuple):
         """Return the sets with only some of the entries."""
         texts = self.texts[selected]
         offsets = offsets_of(np.bincount(texts, minlength=len(self.offsets) - 1))
-        return WordSets(
-            offsets, texts, self.words[selected], self.weights[selected], self.runs[selected]
-        )
+        return WordSets(offsets, texts, *(column[selected] for column in self[2:]))
 
     def take(self, texts: NDArray[np.int64]) -> WordSets:
         """Return the sets of some texts, numbered from 0."""
         counts = np.diff(self.offsets)[texts]
         entries = ragged_indices(self.offsets[texts], counts)
         numbers = np.repeat(np.arange(len(texts)), counts)
-        return WordSets(
-            offsets_of(counts),
-            numbers,
-            self.words[entries],
-            self.weights[entries],
-            self.runs[entries],
-        )
+        return WordSets(offsets_of(counts), numbers, *(column[entries] for column in self[2:]))
 
     def sums(self, values: NDArray[np.integer] | NDArray[np.bool_]) -> NDArray[np.float64]:
         """Sum integers over the entries of each text: shape (n_texts,).
@@ -114,17 +106,12 @@ def content_words(
         is_content = flagged_or_all(~stop_words[words], texts, n_texts)
         texts, words = texts[is_content], words[is_content]
         runs, is_in_passage = look_up(passages[texts] * n_words + words, block.postings.keys)
-        counts = np.bincount(texts, minlength=n_texts)
-        sides.append(
-            WordSets(
-                offsets_of(counts), texts, words, weights[words], np.where(is_in_passage, runs, -1)
-            )
-        )
+        runs = np.where(is_in_passage, runs, -1)
+        offsets = offsets_of(np.bincount(texts, minlength=n_texts))
+        sides.append(WordSets(offsets, texts, words, weights[words], runs))
     questions, candidates = sides
-    shared = is_in(
-        question[candidates.texts] * n_words + candidates.words,
-        questions.texts * n_words + questions.words,
-    )
+    question_keys = questions.texts * n_words + questions.words
+    shared = is_in(question[candidates.texts] * n_words + candidates.words, question_keys)
     is_new = flagged_or_all(~shared, candidates.texts, len(question))
     return ContentWords(questions, candidates, shared, candidates.select(is_new), is_new)
 
@@ -149,14 +136,12 @@ class Spread(NamedTuple):
 
 def spread(postings: Postings) -> Spread:
     """Return the first and the last position of each run, and how many it has."""
-    offsets = postings.offsets
-    return Spread(
-        postings.positions[offsets[:-1]], postings.positions[offsets[1:] - 1], np.diff(offsets)
-    )
+    first = postings.positions[postings.offsets[:-1]]
+    last = postings.positions[postings.offsets[1:] - 1]
+    return Spread(first, last, np.diff(postings.offsets))
 
 
 def share(parts: NDArray[np.float64], wholes: NDArray[np.float64]) -> NDArray[np.float64]:
     """Divide, with 0 where the whole is 0."""
-    return np.divide(
-        parts, wholes, out=np.zeros(np.broadcast(parts, wholes).shape), where=wholes != 0
-    )
+    shares = np.zeros(np.broadcast(parts, wholes).shape)
+    return np.divide(parts, wholes, out=shares, where=wholes != 0)

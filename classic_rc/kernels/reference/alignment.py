@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Collection, Hashable, Sequence
 from typing import NamedTuple
 
@@ -80,19 +81,15 @@ def best_support_graph(
         ends = {edge.end for edge in edges[:n_question]}
         chunks = {edge.chunk for edge in edges}
         sentences = {sentence_of[chunk] for chunk in chunks}
+        edges_of_sentence = Counter(sentence_of[edge.chunk] for edge in edges)
+        chunks_of_words = Counter(words_of[chunk] for chunk in chunks)
         legal = (
             min_chunks <= len(ends) <= max_chunks
             and ends.issuperset(required)
             and (not align_option or len(edges) > n_question)
-            and not _exceeds(len(sentences), max_sentences)
-            and not any(
-                _exceeds(sum(sentence_of[e.chunk] == s for e in edges), max_edges)
-                for s in sentences
-            )
-            and not any(
-                _exceeds(sum(words_of[j] == words for j in chunks), max_copies)
-                for words in set(words_of)
-            )
+            and _is_within(len(sentences), max_sentences)
+            and _is_within(max(edges_of_sentence.values(), default=0), max_edges)
+            and _is_within(max(chunks_of_words.values(), default=0), max_copies)
         )
         if legal:
             total = sum(edge.weight for edge in edges) + bonus
@@ -100,5 +97,5 @@ def best_support_graph(
     return max(values, default=None)
 
 
-def _exceeds(n: int, limit: int | None) -> bool:
-    return limit is not None and n > limit
+def _is_within(n: int, limit: int | None) -> bool:
+    return limit is None or n <= limit

@@ -64,10 +64,8 @@ def cloze_distance(
     6
     """
     mentions = alignments(passage, query, placeholder, candidate, max_distance=max_distance)
-    return min(
-        (sum(word.steps for word in words) for _, words in mentions),
-        default=max_distance * len(query),
-    )
+    distances = [sum(word.steps for word in words) for _, words in mentions]
+    return min(distances, default=max_distance * len(query))
 
 
 def alignments(
@@ -93,18 +91,16 @@ def alignments(
         for at, word in enumerate(query):
             if word in ignored:
                 continue
-            # The placeholder takes one place but is not a token: hence the + 1 for words after it.
-            target = start + at - placeholder if at < placeholder else last + at - placeholder + 1
-            nearest = min(
-                _occurrences(passage, word), key=lambda place: abs(place - target), default=None
-            )
-            if nearest is None or abs(nearest - target) >= max_distance:
-                words.append(AlignedWord(at, None, max_distance))
-            else:
-                words.append(AlignedWord(at, nearest, abs(nearest - target)))
+            if at < placeholder:
+                target = start + at - placeholder
+            else:  # the placeholder takes one place but is not a token
+                target = last + at - placeholder + 1
+            distances = [
+                (abs(place - target), place)
+                for place, token in enumerate(passage)
+                if token == word and abs(place - target) < max_distance
+            ]
+            steps, nearest = min(distances, default=(max_distance, None))
+            words.append(AlignedWord(at, nearest, steps))
         aligned.append((start, words))
     return aligned
-
-
-def _occurrences(passage: Tokens, word: Hashable) -> list[int]:
-    return [i for i, token in enumerate(passage) if token == word]

@@ -69,11 +69,10 @@ def best_shift(
     # From "only the last query token is on the passage" to "only the first one is".
     best = 0, 0
     for shift in range(1 - len(completed), len(passage)):
-        matched = [
-            weight_of(word)
-            for place, word in enumerate(completed, start=shift)
-            if 0 <= place < len(passage) and passage[place] == word
-        ]
-        if sum(matched) > best[0]:
-            best = sum(matched), shift
+        weight = 0
+        for place, word in enumerate(completed, start=shift):
+            if 0 <= place < len(passage) and passage[place] == word:
+                weight += weight_of(word)
+        if weight > best[0]:
+            best = weight, shift
     return best

@@ -55,10 +55,10 @@ def word_distance(
         return steps / (len(passage) - 1)
     # For each question word: the fewest steps from any of its occurrences to any word of the
     # candidate.
-    nearest = [
-        min(abs(i - j) for i, token in enumerate(passage) if token == word for j in answer_places)
-        for word in question_words
-    ]
+    nearest = []
+    for word in question_words:
+        places = [i for i, token in enumerate(passage) if token == word]
+        nearest.append(min(abs(i - j) for i in places for j in answer_places))
     if rule == "mean":
         return sum(nearest) / (len(question_words) * (len(passage) - 1))
     return (min(nearest) + (rule == "min+1")) / (len(passage) - 1)

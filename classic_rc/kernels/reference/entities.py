@@ -68,10 +68,7 @@ def entity_features(
     for n_left in range(_CONTEXT + 1):
         for n_right in range(_CONTEXT + 1):
             if n_left or n_right:
-                any_mention = any(
-                    n_left_equal >= n_left and n_right_equal >= n_right
-                    for n_left_equal, n_right_equal in reached
-                )
+                any_mention = any(left >= n_left and right >= n_right for left, right in reached)
                 features[context_name(n_left, n_right)] = float(any_mention)
 
     content = [word for word in question.query if word not in stop_words]
@@ -83,37 +80,32 @@ def entity_features(
         max_distance=aligned_reach,
         ignored=stop_words,
     )
-    steps = {
-        "aligned": (aligned_reach, [[word.steps for word in words] for _, words in aligned]),
-        "distance": (
-            reach,
-            [[nearest_steps(passage, word, m, reach) for word in content] for m in mentions],
-        ),
-    }
-    for name, (limit, of_mentions) in steps.items():
-        sums = list(map(sum, of_mentions))
-        measured = bool(sums and content)
-        features[f"{name}: least"] = min(sums) / len(content) if measured else float(limit)
-        features[f"{name}: mean"] = (
-            sum(sums) / (len(sums) * len(content)) if measured else float(limit)
-        )
+    aligned_sums = [sum(word.steps for word in words) for _, words in aligned]
+    sums = [
+        sum(nearest_steps(passage, word, mention, reach) for word in content)
+        for mention in mentions
+    ]
+    for name, limit, of_mentions in (
+        ("aligned", aligned_reach, aligned_sums),
+        ("distance", reach, sums),
+    ):
+        features[f"{name}: least"] = features[f"{name}: mean"] = float(limit)
+        if of_mentions and content:
+            features[f"{name}: least"] = min(of_mentions) / len(content)
+            mean = sum(of_mentions) / (len(of_mentions) * len(content))
+            features[f"{name}: mean"] = mean
 
     missing_words = set(content) - set(candidate)
-    shares = [
-        len(missing_words & set(question.sentences[m.sentence])) / len(missing_words)
-        for m in mentions
-        if missing_words
-    ]
-    features["words in sentence"] = max(shares, default=0.0)
-    others = [
-        rival
-        for i, rival in enumerate(question.candidates)
-        if i != index and query_count(question, rival)
-    ]
-    query_mentions = [mention for rival in others for mention in mentions_of(question, rival)]
-    features["entity in sentence"] = float(
-        any(_are_together(m, o) for m in mentions for o in query_mentions)
-    )
+    features["words in sentence"] = 0.0
+    if mentions and missing_words:
+        sentences = [set(question.sentences[mention.sentence]) for mention in mentions]
+        n_words = max(len(missing_words & sentence) for sentence in sentences)
+        features["words in sentence"] = n_words / len(missing_words)
+    rivals = [rival for i, rival in enumerate(question.candidates) if i != index]
+    rivals = [rival for rival in rivals if query_count(question, rival)]
+    query_mentions = [mention for rival in rivals for mention in mentions_of(question, rival)]
+    are_together = any(_are_together(m, o) for m in mentions for o in query_mentions)
+    features["entity in sentence"] = float(are_together)
     return features
 
 
@@ -128,16 +120,19 @@ def mentions_of(question: ClozeQuestion, candidate: Tokens) -> list[Mention]:
 
 def query_count(question: ClozeQuestion, candidate: Tokens) -> int:
     """Return how often the query has a candidate's token sequence, before the gap or after it."""
-    halves = question.query[: question.placeholder], question.query[question.placeholder :]
-    return sum(phrase_count(half, candidate) for half in halves)
+    return sum(phrase_count(half, candidate) for half in _split_query(question))
+
+
+def _split_query(question: ClozeQuestion) -> tuple[Tokens, Tokens]:
+    return question.query[: question.placeholder], question.query[question.placeholder :]
 
 
 def context_name(n_left: int, n_right: int) -> str:
     """Return the name of the feature that compares this many tokens on the left and on the
     right.
     """
-    parts = [f"{size} {side}" for size, side in ((n_left, "left"), (n_right, "right")) if size]
-    return f"context: {', '.join(parts)}"
+    sides = {"left": n_left, "right": n_right}
+    return "context: " + ", ".join(f"{size} {side}" for side, size in sides.items() if size)
 
 
 def context_sizes(question: ClozeQuestion, passage: Tokens, mention: Mention) -> tuple[int, int]:
@@ -152,23 +147,19 @@ def context_sizes(question: ClozeQuestion, passage: Tokens, mention: Mention) ->
     >>> context_sizes(question, question.sentences[0], Mention(2, 3, 0))
     (1, 2)
     """
-    before = zip(
-        reversed(question.query[: question.placeholder]),
-        reversed(passage[: mention.start]),
-        strict=False,
-    )
-    after = zip(question.query[question.placeholder :], passage[mention.stop :], strict=False)
-    return _common_prefix(before), _common_prefix(after)
+    before_gap, after_gap = _split_query(question)
+    left = zip(reversed(before_gap), reversed(passage[: mention.start]), strict=False)
+    right = zip(after_gap, passage[mention.stop :], strict=False)
+    return _common_prefix(left), _common_prefix(right)
 
 
 def nearest_steps(passage: Tokens, word: Hashable, mention: Mention, reach: int) -> int:
     """Return the distance of a word's nearest occurrence to the nearer end of a mention, at most
     `reach`.
     """
+    places = [i for i, token in enumerate(passage) if token == word]
     ends = mention.start, mention.stop - 1
-    return min(
-        [reach, *(abs(i - end) for i, token in enumerate(passage) if token == word for end in ends)]
-    )
+    return min([reach, *(abs(place - end) for place in places for end in ends)])
 
 
 def _common_prefix(pairs: Iterable[tuple[Hashable, Hashable]]) -> int:
@@ -183,6 +174,6 @@ def _common_prefix(pairs: Iterable[tuple[Hashable, Hashable]]) -> int:
 
 def _are_together(first: Mention, second: Mention) -> bool:
     """Return whether two mentions are in one sentence and do not overlap."""
-    return first.sentence == second.sentence and (
-        first.stop <= second.start or second.stop <= first.start
-    )
+    if first.sentence != second.sentence:
+        return False
+    return first.stop <= second.start or second.stop <= first.start

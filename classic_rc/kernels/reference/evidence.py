@@ -60,9 +60,8 @@ def regions_of(sentences: Sequence[Sequence[Hashable]], size: int) -> list[set[H
     """Return the words of the regions of `size` sentences that begin at each sentence; the last
     are shorter.
     """
-    return [
-        {w for sentence in sentences[i : i + size] for w in sentence} for i in range(len(sentences))
-    ]
+    starts = range(len(sentences))
+    return [{w for sentence in sentences[i : i + size] for w in sentence} for i in starts]
 
 
 def region_products(
@@ -72,9 +71,12 @@ def region_products(
     weight: Weight,
 ) -> list[float]:
     """Return the weight of Q times the weight of the words in each region."""
-    return [
-        float(weight_in(question, r, weight)) * float(weight_in(words, r, weight)) for r in regions
-    ]
+    # As floats, because the kernels multiply floats: integers would be rounded later.
+    products = []
+    for region in regions:
+        question_sum = float(weight_in(question, region, weight))
+        products.append(question_sum * float(weight_in(words, region, weight)))
+    return products
 
 
 def best_products(
@@ -99,10 +101,9 @@ def attention(
     """Return the mean of cov(words) over regions, weighted by exp(6 cov(Q))."""
     total, attended, attended_sum = weight_in(words, words, weight), 0.0, 0.0
     for region in regions:
-        attended_sum += math.exp(6 * coverage(question, region, weight))
-        attended += weight_in(words, region, weight) * math.exp(
-            6 * coverage(question, region, weight)
-        )
+        region_attention = math.exp(6 * coverage(question, region, weight))
+        attended_sum += region_attention
+        attended += weight_in(words, region, weight) * region_attention
     return attended / (total * attended_sum) if total and regions else 0.0
 
 
@@ -155,12 +156,12 @@ def around_question(
 ) -> Neighbours:
     """Return cov(words) after and before the two sentences with the largest cov(Q)."""
     sums = [weight_in(question, sentence, weight) for sentence in sentences]
-    best = sorted((i for i in range(len(sums)) if sums[i]), key=lambda i: (-sums[i], i))[:2]
+    matching = [i for i in range(len(sums)) if sums[i]]
+    best = sorted(matching, key=lambda i: -sums[i])[:2]  # earlier ones first among equals
     covered = [coverage(words, sentence, weight) for sentence in sentences]
-    return Neighbours(
-        max((covered[i + 1] for i in best if i + 1 < len(covered)), default=0.0),
-        max((covered[i - 1] for i in best if i > 0), default=0.0),
-    )
+    after = [covered[i + 1] for i in best if i + 1 < len(covered)]
+    before = [covered[i - 1] for i in best if i > 0]
+    return Neighbours(max(after, default=0.0), max(before, default=0.0))
 
 
 def mean_jaccard(words: set[Hashable], others: Sequence[set[Hashable]]) -> float:
@@ -174,7 +175,8 @@ def mean_jaccard(words: set[Hashable], others: Sequence[set[Hashable]]) -> float
     """
     total = 0.0
     for other_words in others:
-        total += len(words & other_words) / len(words | other_words) if words | other_words else 0.0
+        if words | other_words:
+            total += len(words & other_words) / len(words | other_words)
     return total / len(others) if others else 0.0
 
 

@@ -75,28 +75,25 @@ class ReferenceKneserNey:
         """
         raw: list[Counter[NGram]] = [Counter() for _ in range(self.order)]
         for text in texts:
-            for k in range(1, self.order + 1):
-                raw[k - 1].update(tuple(text[i : i + k]) for i in range(len(text) - k + 1))
-        adjusted = []
-        for k, counts in enumerate(raw, start=1):
-            if k < self.order:
-                preceded = Counter(longer[1:] for longer in raw[k])
+            for k, counts in enumerate(raw, start=1):
+                counts.update(tuple(text[i : i + k]) for i in range(len(text) - k + 1))
+        adjusted = [counts.copy() for counts in raw]
+        for shorter, longer in zip(adjusted, raw[1:], strict=False):
+            preceded = Counter(ngram[1:] for ngram in longer)
+            for ngram in shorter:
                 # Nothing precedes the start mark, so n-grams that begin with it keep their counts.
-                counts = Counter(
-                    {g: n if g[0] == "<s>" else preceded[g] for g, n in counts.items()}
-                )
-            adjusted.append(counts)
+                if ngram[0] != "<s>":
+                    shorter[ngram] = preceded[ngram]
         del adjusted[0][("<s>",)]  # the start mark is never predicted
         return adjusted
 
     @staticmethod
     def _estimate_discounts(counts: Counter[NGram]) -> list[float]:
         """Equation 26 of Chen and Goodman 1998, or KenLM's fallback if the text is too small."""
-        having = Counter(counts.values())
-        n1, n2, n3, n4 = (having[i] for i in range(1, 5))
-        if n1 and n2 and n3:
-            y = n1 / (n1 + 2 * n2)
-            discounts = [1 - 2 * y * n2 / n1, 2 - 3 * y * n3 / n2, 3 - 4 * y * n4 / n3]
+        n = Counter(counts.values())  # how many n-grams have each count
+        if n[1] and n[2] and n[3]:
+            y = n[1] / (n[1] + 2 * n[2])
+            discounts = [i - (i + 1) * y * n[i + 1] / n[i] for i in (1, 2, 3)]
             if all(0 <= discount <= i for i, discount in enumerate(discounts, start=1)):
                 return discounts
         return [0.5, 1.0, 1.5]

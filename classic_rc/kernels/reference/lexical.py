@@ -115,8 +115,9 @@ def occurrence_distance(
     answer_places = [i for i, token in enumerate(passage) if token in candidate]
     if not question_places or not answer_places:
         return 1.0
-    steps = sum(min(abs(i - j) for j in answer_places) + 1 for i in question_places)
-    return steps / (len(question_places) * max(len(passage) - 1, 1))
+    nearest = [min(abs(i - j) for j in answer_places) for i in question_places]
+    steps = sum(distance + 1 for distance in nearest)
+    return steps / (len(nearest) * max(len(passage) - 1, 1))
 
 
 def _matched_weights(

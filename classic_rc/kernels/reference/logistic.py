@@ -78,7 +78,8 @@ def conditional_objective(
     objective = sum(w * w for w in weights) / (2 * C)
     gradient = [w / C for w in weights]
     for rows, right in questions:
-        powers = [math.exp(sum(w * x for w, x in zip(weights, row, strict=True))) for row in rows]
+        margins = [sum(w * x for w, x in zip(weights, row, strict=True)) for row in rows]
+        powers = [math.exp(margin) for margin in margins]
         objective -= math.log(powers[right] / sum(powers))
         for i, (row, power) in enumerate(zip(rows, powers, strict=True)):
             for j, x in enumerate(row):

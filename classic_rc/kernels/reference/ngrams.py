@@ -28,7 +28,8 @@ def ngram_share(
     text_ngrams = ngrams(text, n)
     shared = [gram for gram in text_ngrams if gram in passage_ngrams]
     total = sum(sum(map(weight, gram)) for gram in text_ngrams)
-    return (sum(sum(map(weight, gram)) for gram in shared) / total if total else 0.0), len(shared)
+    shared_weight = sum(sum(map(weight, gram)) for gram in shared)
+    return (shared_weight / total if total else 0.0), len(shared)
 
 
 def common_subsequence(first: Sequence[Hashable], second: Sequence[Hashable]) -> int:
@@ -45,5 +46,8 @@ def common_subsequence(first: Sequence[Hashable], second: Sequence[Hashable]) ->
         above = row
         row = [0]
         for j, second_token in enumerate(second):
-            row.append(above[j] + 1 if token == second_token else max(row[j], above[j + 1]))
+            if token == second_token:
+                row.append(above[j] + 1)
+            else:
+                row.append(max(row[j], above[j + 1]))
     return row[-1]

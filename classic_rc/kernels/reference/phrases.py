@@ -4,17 +4,17 @@ token sequence.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Hashable, Sequence
 
 
 def phrase_starts(passage: Sequence[Hashable], candidate: Sequence[Hashable]) -> list[int]:
     """Return the positions in the passage at which the candidate's token sequence begins."""
     size = len(candidate)
-    return [
-        i
-        for i in range(len(passage) - size + 1)
-        if size and list(passage[i : i + size]) == list(candidate)
-    ]
+    if not size:
+        return []
+    starts = range(len(passage) - size + 1)
+    return [i for i in starts if list(passage[i : i + size]) == list(candidate)]
 
 
 def phrase_count(passage: Sequence[Hashable], candidate: Sequence[Hashable]) -> int:
@@ -40,5 +40,6 @@ def longest_run(passage: Sequence[Hashable], candidate: Sequence[Hashable]) -> i
     >>> longest_run("the cat sat on the mat".split(), "he sat on a mat".split())
     2
     """
-    runs = [candidate[i:j] for j in range(len(candidate) + 1) for i in range(j)]
+    bounds = itertools.combinations(range(len(candidate) + 1), 2)
+    runs = [candidate[start:stop] for start, stop in bounds]
     return max((len(run) for run in runs if phrase_starts(passage, run)), default=0)

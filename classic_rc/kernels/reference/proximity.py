@@ -28,15 +28,14 @@ def pair_window(
     counts = Counter(passage)
     best_product = best_least = 0
     for start in range(len(passage)):
-        inside = passage[start : start + size]
-        question_sum, candidate_sum = (
-            sum(inverse_count_weight(counts[token]) for token in inside if token in words)
-            for words in (question, candidate)
-        )
+        question_sum = candidate_sum = 0
+        for token in passage[start : start + size]:
+            weight = inverse_count_weight(counts[token])
+            question_sum += weight * (token in question)
+            candidate_sum += weight * (token in candidate)
         best_least = max(best_least, min(question_sum, candidate_sum))
-        best_product = max(
-            best_product, min(question_sum, 3 * SCALE) * min(candidate_sum, 3 * SCALE)
-        )
+        product = min(question_sum, 3 * SCALE) * min(candidate_sum, 3 * SCALE)
+        best_product = max(best_product, product)
     return best_product, best_least
 
 
@@ -73,21 +72,23 @@ def proximity(
         return CandidateProximity(1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0)
     span = max(len(passage) - 1, 1)
     # From each word of Q that P has to the nearest place of any word of N.
-    steps = {
-        q: min(abs(i - j) for i in q_places if passage[i] == q for j in n_places)
-        for q in question & {*passage}
-    }
+    steps: dict[Hashable, int] = {}
+    for i in q_places:
+        nearest = min(abs(i - j) for j in n_places)
+        steps[passage[i]] = min(nearest, steps.get(passage[i], nearest))
     in_passage = sum(weight(q) for q in steps)
     in_question, in_words = sum(map(weight, question)), sum(map(weight, words))
     # From each place of a word of N to the nearest word of Q.
     back = {j: min(abs(i - j) for i in q_places) for j in n_places}
-    best = {
-        w: max(_decay(6, back[j]) for j in n_places if passage[j] == w) for w in words & {*passage}
-    }
+    decays_back = {j: _decay(6, d) for j, d in back.items()}
+    best: Counter[Hashable] = Counter()
+    for j, decayed in decays_back.items():
+        best[passage[j]] = max(best[passage[j]], decayed)
     weighted_steps = sum(weight(q) * d for q, d in steps.items())
-    decays = sum(weight(q) * _decay(5, d) for q, d in steps.items())
-    best_decays = sum(weight(w) * value for w, value in best.items())
-    all_decays = sum(weight(passage[j]) * _decay(6, d) for j, d in back.items())
+    question_decays = {q: _decay(5, d) for q, d in steps.items()}
+    decays = sum(weight(q) * decayed for q, decayed in question_decays.items())
+    best_decays = sum(weight(w) * decayed for w, decayed in best.items())
+    all_decays = sum(weight(passage[j]) * decayed for j, decayed in decays_back.items())
     return CandidateProximity(
         mean=sum(steps.values()) / (len(steps) * span),
         weighted_mean=weighted_steps / (in_passage * span),

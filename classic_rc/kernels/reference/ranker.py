@@ -219,9 +219,10 @@ def _contrast(
 
 
 def _speakers(texts: RankerQuestion, n: set[Hashable], weight: Weight) -> dict[str, float]:
-    parts = turns_of(texts.speakers, texts.turns, texts.asked)
-    covered = [
-        coverage(n, {w for i in turn_sentences for w in texts.sentences[i]}, weight)
-        for turn_sentences in parts
-    ]
-    return dict(zip(("own turns", "own last turns", "turns of others"), covered, strict=True))
+    names = "own turns", "own last turns", "turns of others"
+    turns = turns_of(texts.speakers, texts.turns, texts.asked)
+    features = {}
+    for name, positions in zip(names, turns, strict=True):
+        turn_words = {w for i in positions for w in texts.sentences[i]}
+        features[name] = coverage(n, turn_words, weight)
+    return features

@@ -50,9 +50,8 @@ def window_sweep(
     best = []
     for size in range(1, max(sizes) + 1):
         if 1 < size <= len(passage):  # a larger window is the whole passage: sums stay
-            sums = [
-                window + next_ for window, next_ in zip(sums, weights[size - 1 :], strict=False)
-            ]
+            added = weights[size - 1 :]
+            sums = [window + weight for window, weight in zip(sums, added, strict=False)]
         if size in sizes:
             best.append(max(sums, default=0))
     return best

@@ -35,10 +35,10 @@ def score(query: Terms, sentence: Terms, sentences: Sentences) -> Float:
     >>> round(float(score(["fox", "grape", "milk"], sentences[1], sentences)), 4)
     0.3683
     """
-    idfs = {
-        term: idf(len(sentences), sum(term in searched for searched in sentences)) for term in query
-    }
-    norm = Float(1 / math.sqrt(sum(float(idfs[term]) ** 2 for term in query)))
+    frequencies = {term: sum(term in searched for searched in sentences) for term in query}
+    idfs = {term: idf(len(sentences), frequency) for term, frequency in frequencies.items()}
+    squares = sum(float(idfs[term]) ** 2 for term in query)
+    norm = Float(1 / math.sqrt(squares))
     total = 0.0
     for term in dict.fromkeys(query):
         weight = Float(query.count(term)) * idfs[term] * idfs[term]

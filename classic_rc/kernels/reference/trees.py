@@ -64,11 +64,13 @@ def best_first_tree(
             g, h = sums(rows)
             for column in columns:
                 for cut in sorted({bins[column][i] for i in rows}):
-                    g_low, h_low = sums([i for i in rows if bins[column][i] <= cut])
+                    low_rows = [i for i in rows if bins[column][i] <= cut]
+                    g_low, h_low = sums(low_rows)
                     g_high, h_high = g - g_low, h - h_low
                     if h_low < min_curvature or h_high < min_curvature:
                         continue
-                    gain = g_low * g_low / (h_low + penalty) + g_high * g_high / (h_high + penalty)
+                    gain = g_low * g_low / (h_low + penalty)
+                    gain += g_high * g_high / (h_high + penalty)
                     gain -= g * g / (h + penalty)
                     if gain > largest:
                         largest, best = gain, (leaf, column, cut)
@@ -78,7 +80,8 @@ def best_first_tree(
         rows = leaves[leaf]
         low = [i for i in rows if bins[column][i] <= cut]
         high = [i for i in rows if bins[column][i] > cut]
-        splits.append((*best, value(low) - value(rows), value(high) - value(rows)))
+        low_step, high_step = (value(side) - value(rows) for side in (low, high))
+        splits.append((*best, low_step, high_step))
         leaves[leaf] = low
         leaves.append(high)
     return splits, leaves
