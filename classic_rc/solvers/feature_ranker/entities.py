@@ -273,11 +273,9 @@ def _blocks(texts: EntityTexts) -> Iterator[_MentionBlock]:
     for where, block in arrays.blocks(BLOCK_TOKENS, whole_questions=True):
         first, last = arrays.candidate_question[[where.start, where.stop - 1]].tolist()
         passage = int(arrays.question_passage[first])
+        next_passage = passage + len(block.passage_offsets) - 1
         sentences = PassageSentences.of(
-            texts.sentence_offsets,
-            texts.passage_sentences,
-            passage,
-            passage + len(block.passage_offsets) - 1,
+            texts.sentence_offsets, texts.passage_sentences, passage, next_passage
         )
         postings = passage_postings(block)
         candidates, starts = phrase_places(block, postings)

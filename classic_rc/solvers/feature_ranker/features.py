@@ -348,11 +348,9 @@ def _blocks(texts: RankerTexts, rarity: NDArray[np.int64]) -> Iterator[_RankerBl
         ends = [matched.where.start, matched.where.stop - 1]
         first, last = arrays.candidate_question[ends].tolist()
         passage = int(arrays.question_passage[first])
+        next_passage = passage + len(matched.arrays.passage_offsets) - 1
         sentences = PassageSentences.of(
-            texts.sentence_offsets,
-            texts.passage_sentences,
-            passage,
-            passage + len(matched.arrays.passage_offsets) - 1,
+            texts.sentence_offsets, texts.passage_sentences, passage, next_passage
         )
         n_sentences = np.diff(sentences.of_passage)
         within = ragged_indices(np.zeros_like(n_sentences), n_sentences)
@@ -580,8 +578,8 @@ def _ngram_columns(block: _RankerBlock, best: NDArray[np.int64]) -> _Columns:
     first = block.sentence_offsets[np.minimum(sentence, n_sentences)]
     last = block.sentence_offsets[np.minimum(sentence + 1, n_sentences)]
     sizes_of_best = np.where(best >= 0, last - first, 0)
-    common = common_subsequences(statements, starts, arrays.passage_tokens, first, sizes_of_best)
-    common = common.astype(np.float64)
+    lengths = common_subsequences(statements, starts, arrays.passage_tokens, first, sizes_of_best)
+    common = lengths.astype(np.float64)
     columns["subsequence"] = common
     columns["subsequence share"] = share(common, statement_lengths.astype(np.float64))
 
