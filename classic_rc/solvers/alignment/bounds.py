@@ -68,13 +68,13 @@ class SentenceBounds(NamedTuple):
         """Return the best graph that uses only this sentence."""
         program = self.program
         question, option = program.question, program.option
-        question_mask = (program.question_sentences == sentence) & self.chosen[sentence][
-            question.ends
-        ]
+        question_mask = program.question_sentences == sentence
+        question_mask &= self.chosen[sentence][question.ends]
         in_sentence = program.option_sentences == sentence
         option_mask = in_sentence & (option.weights > 0)
         if self.constants.align_option and not option_mask.any():
-            option_mask[np.flatnonzero(in_sentence)[option.weights[in_sentence].argmax()]] = True
+            edges = np.flatnonzero(in_sentence)
+            option_mask[edges[option.weights[edges].argmax()]] = True
         return Graph.of(
             program, question.only(question_mask), option.only(option_mask), self.constants
         )
@@ -83,56 +83,45 @@ class SentenceBounds(NamedTuple):
 def sentence_bounds(program: Program, constants: Constants) -> SentenceBounds:
     """Compute the bounds of a program in which every graph needs an edge."""
     n = int(program.sentences.max(initial=-1)) + 1
-    min_chunks, max_chunks = constants.question_chunk_bounds(program.n_question_chunks)
+    n_chunks = program.n_question_chunks
+    min_chunks, max_chunks = constants.question_chunk_bounds(n_chunks)
     question, option = program.question, program.option
-    shape = n, program.n_question_chunks
     # (sentence, question chunk) as one number: how many edges connect the two, and what they weigh.
-    cells = program.question_sentences * shape[1] + question.ends
-    counts = np.bincount(cells, minlength=n * shape[1]).reshape(shape)
-    sums = (
-        np.bincount(cells, question.weights, minlength=n * shape[1])
-        .reshape(shape)
-        .astype(np.float64)
-    )
-    is_best = _choose_greatest(
-        sums, counts > 0, program.required if constants.align_without else (), max_chunks
-    )
+    cells = program.question_sentences * n_chunks + question.ends
+    counts = np.bincount(cells, minlength=n * n_chunks).reshape(n, n_chunks)
+    # Without edges, `bincount` returns integers.
+    sums = np.bincount(cells, question.weights, minlength=n * n_chunks).astype(np.float64)
+    sums = sums.reshape(n, n_chunks)
+    required = program.required if constants.align_without else ()
+    is_best = _choose_greatest(sums, counts > 0, required, max_chunks)
 
     positive = option.weights > 0
-    of_option = np.bincount(
-        program.option_sentences[positive], option.weights[positive], minlength=n
-    )
-    n_option = np.bincount(program.option_sentences[positive], minlength=n)
+    positive_sentences = program.option_sentences[positive]
+    of_option = np.bincount(positive_sentences, option.weights[positive], minlength=n)
+    n_option = np.bincount(positive_sentences, minlength=n)
     single_option = of_option
     if constants.align_option:
         fallback = np.full(n, -np.inf)
         np.maximum.at(fallback, program.option_sentences, option.weights)
         single_option = np.where(n_option > 0, of_option, fallback)
 
-    possible = is_best.sum(axis=1) >= min_chunks
-    if constants.align_without:
-        possible &= is_best[:, list(program.required)].all(axis=1)
+    n_best = is_best.sum(axis=1)
+    possible = (n_best >= min_chunks) & is_best[:, list(required)].all(axis=1)
     of_question = (sums * is_best).sum(axis=1)
-    values = (
-        of_question
-        + constants.question_weight * is_best.sum(axis=1)
-        + single_option
-        + constants.sentence_weight
-    )
+    values = of_question + constants.question_weight * n_best
+    values = values + single_option + constants.sentence_weight
     values = np.where(possible, values, -np.inf) + program.bonus
     n_edges = (counts * is_best).sum(axis=1) + np.maximum(n_option, constants.align_option)
     exact = np.isfinite(values) & _keeps_limits(n_edges, program, constants)
     # For graphs of several sentences, each sentence gets its best question chunks and all its
     # positive option edges. The bonus for active question chunks counts once, because a chunk may
     # be aligned in several sentences.
-    best_of_question = np.sort(sums, axis=1)[:, max(shape[1] - max_chunks, 0) :].sum(axis=1)
-    bonuses = (
-        constants.question_weight * min(max_chunks, int(counts.any(axis=0).sum())) + program.bonus
-    )
-    bounds = (
-        _bound_several(best_of_question + of_option + constants.sentence_weight, constants)
-        + bonuses
-    )
+    n_inactive = max(n_chunks - max_chunks, 0)
+    best_of_question = np.sort(sums, axis=1)[:, n_inactive:].sum(axis=1)
+    nets = best_of_question + of_option + constants.sentence_weight
+    n_alignable = int(counts.any(axis=0).sum())
+    bonuses = constants.question_weight * min(max_chunks, n_alignable) + program.bonus
+    bounds = _bound_several(nets, constants) + bonuses
     return SentenceBounds(program, constants, values, exact, bounds, is_best)
 
 
@@ -144,7 +133,8 @@ def _choose_greatest(
     """
     keys = sums.copy()
     keys[:, list(required)] = np.inf
-    ranks = np.argsort(np.argsort(-keys, axis=1, kind="stable"), axis=1)
+    order = np.argsort(-keys, axis=1, kind="stable")  # of equal ones, the first
+    ranks = np.argsort(order, axis=1)
     return present & (ranks < n_chosen)
 
 
@@ -177,7 +167,8 @@ def _bound_several(nets: NDArray[np.float64], constants: Constants) -> NDArray[n
     if max_sentences < 2:
         return np.full(len(nets), -np.inf)
     ordered = np.sort(nets)[::-1]
-    partner = np.where(np.arange(len(nets)) == nets.argmax(), ordered[1], ordered[0])
+    is_greatest = np.arange(len(nets)) == nets.argmax()
+    partner = np.where(is_greatest, ordered[1], ordered[0])
     return nets + partner + np.maximum(ordered[1 : max_sentences - 1], 0).sum()
 
 
@@ -205,11 +196,11 @@ def _is_feasible(program: Program, constants: Constants) -> bool:
     """Return False if there are too few edges for any graph."""
     min_chunks, max_chunks = constants.question_chunk_bounds(program.n_question_chunks)
     alignable = set(program.question.ends.tolist())
-    return (
-        min_chunks <= min(max_chunks, len(alignable))
-        and (not constants.align_without or alignable.issuperset(program.required))
-        and (not constants.align_option or program.option.n > 0)
-    )
+    if min_chunks > min(max_chunks, len(alignable)):
+        return False
+    if constants.align_without and not alignable.issuperset(program.required):
+        return False
+    return not constants.align_option or program.option.n > 0
 
 
 def _value(solution: SolvedProgram) -> float:

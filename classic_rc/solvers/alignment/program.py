@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from math import ceil, floor, fsum
 from typing import NamedTuple
 
@@ -117,10 +117,9 @@ class Program(NamedTuple):
 
     def within(self, sentences: NDArray[np.int64]) -> Program:
         """Return the program with only the edges into `sentences`."""
-        return self._replace(
-            question=self.question.only(np.isin(self.question_sentences, sentences)),
-            option=self.option.only(np.isin(self.option_sentences, sentences)),
-        )
+        question = self.question.only(np.isin(self.question_sentences, sentences))
+        option = self.option.only(np.isin(self.option_sentences, sentences))
+        return self._replace(question=question, option=option)
 
 
 class Graph(NamedTuple):
@@ -136,23 +135,23 @@ class Graph(NamedTuple):
         graph = cls(question, option, 0.0)
         # `fsum` makes the sum independent of the edges' order, and adding 0.0 turns a rounded -0.0
         # into 0.0.
-        return graph._replace(
-            value=round(fsum(graph.terms(program, constants).values()), _DIGITS) + 0.0
-        )
+        value = fsum(graph.terms(program, constants).values())
+        return graph._replace(value=round(value, _DIGITS) + 0.0)
 
     def active_sentences(self, program: Program) -> list[int]:
         """Return the sentences that the graph uses."""
-        return np.unique(
-            program.sentences[np.concatenate([self.question.chunks, self.option.chunks])]
-        ).tolist()
+        chunks = np.concatenate([self.question.chunks, self.option.chunks])
+        return np.unique(program.sentences[chunks]).tolist()
 
     def terms(self, program: Program, constants: Constants) -> dict[str, float]:
         """Return the terms of the objective by name."""
+        n_chunks = len(np.unique(self.question.ends))
+        n_sentences = len(self.active_sentences(program))
         return {
             "question_edges": fsum(self.question.weights.tolist()),
             "option_edges": fsum(self.option.weights.tolist()),
-            "question_chunks": constants.question_weight * len(np.unique(self.question.ends)),
-            "sentences": constants.sentence_weight * len(self.active_sentences(program)),
+            "question_chunks": constants.question_weight * n_chunks,
+            "sentences": constants.sentence_weight * n_sentences,
             "long_option": program.bonus,
         }
 
@@ -189,10 +188,9 @@ def option_edges(
     floors = np.full(int(sentences.max()) + 1, -np.inf)
     np.maximum.at(floors, sentences[~limited], best[~limited])
     free = np.flatnonzero(~limited & (best == floors[sentences]))
-    one_per_sentence = free[np.unique(sentences[free], return_index=True)[1]]
-    chunks = np.concatenate(
-        [one_per_sentence, np.flatnonzero(limited & (best > floors[sentences]))]
-    )
+    _, first = np.unique(sentences[free], return_index=True)
+    better = np.flatnonzero(limited & (best > floors[sentences]))
+    chunks = np.concatenate([free[first], better])
     # the edges of positive weight are there already
     chunks = np.sort(chunks[best[chunks] <= _NOISE])
     return Edges(
@@ -242,25 +240,24 @@ class Variables(NamedTuple):
         copies = program.copies[distinct]
         limited = has_too_many_copies(copies, constants)
         numbers = np.where(limited, np.cumsum(limited) - 1, -1)
-        bounds = np.cumsum([0, len(used), len(ends), sentences.max(initial=-1) + 1, limited.sum()])
+        sizes = [len(used), len(ends), sentences.max(initial=-1) + 1, limited.sum()]
+        bounds = np.cumsum([0, *sizes])
         edges, nodes, sentence_nodes, chunk_nodes = map(np.arange, bounds[:-1], bounds[1:])
-        required = [nodes[ends == end] for end in program.required]
+        node_of = dict(zip(ends.tolist(), nodes.tolist(), strict=True))
+        required = [node_of.get(end, -1) for end in program.required]
         return cls(
             int(bounds[-1]),
             program.question.n,
             edges,
-            nodes,
-            sentence_nodes,
-            chunk_nodes,
-            questions,
-            sentences,
-            numbers[chunks],
-            copies[limited],
-            np.array(
-                [required_nodes[0] if len(required_nodes) else -1 for required_nodes in required],
-                dtype=np.int64,
-            ),
-            program.n_question_chunks,
+            question_nodes=nodes,
+            sentence_nodes=sentence_nodes,
+            chunk_nodes=chunk_nodes,
+            questions=questions,
+            sentences=sentences,
+            chunks=numbers[chunks],
+            copies=copies[limited],
+            required=np.array(required, dtype=np.int64),
+            n_question_chunks=program.n_question_chunks,
         )
 
 
@@ -296,12 +293,18 @@ def _tie_nodes_to_edges(
     its edges.
     """
     n, m = len(edges), len(nodes)
+    # Each edge has a row, edge - node <= 0, and each node has one: node - sum of edges <= 0.
+    edge_rows, node_rows = np.arange(n), n + np.arange(m)
+    ones = np.ones(n)
+    rows = [edge_rows, edge_rows, node_rows, node_rows[node_of_edge]]
+    columns = [edges, nodes[node_of_edge], nodes, edges]
+    values = [ones, -ones, np.ones(m), -ones]
     return Rows(
-        np.concatenate([np.arange(n), np.arange(n), n + np.arange(m), n + node_of_edge]),
-        np.concatenate([edges, nodes[node_of_edge], nodes, edges]),
-        np.concatenate([np.ones(n), -np.ones(n), np.ones(m), -np.ones(n)]),
-        np.full(n + m, -np.inf),
-        np.zeros(n + m),
+        np.concatenate(rows),
+        np.concatenate(columns),
+        np.concatenate(values),
+        lower=np.full(n + m, -np.inf),
+        upper=np.zeros(n + m),
     )
 
 
@@ -333,6 +336,15 @@ def constraint_rows(v: Variables, constants: Constants) -> Iterator[Rows]:
         yield _bound_sums(np.arange(len(nodes)), n, nodes, lower=1)
     if c.align_option:  # activeOptionVarImplesOneActiveConnectedEdge, onlyOneActiveOption
         yield _bound_sum(v.edges[v.n_question_edges :], lower=1)
+
+
+def _join_rows(constraints: Iterable[Rows]) -> Rows:
+    """Put constraints, each of which numbers its rows from 0, below each other in one matrix."""
+    n_rows, parts = 0, []
+    for constraint in constraints:
+        parts.append(constraint._replace(rows=constraint.rows + n_rows))
+        n_rows += len(constraint.lower)
+    return Rows(*map(np.concatenate, zip(*parts, strict=True)))
 
 
 _SCALE = 1000.0
@@ -376,36 +388,26 @@ def solve_by_highs(
 
     variables = Variables.of(program, constants)
     if not variables.n:
-        infeasible = needs_edges(program, constants)
-        return SolvedProgram(
-            None if infeasible else Graph.of(program, program.question, program.option, constants)
-        )
+        if needs_edges(program, constants):
+            return SolvedProgram(None)
+        return SolvedProgram(Graph.of(program, program.question, program.option, constants))
     weights = np.zeros(variables.n)
     weights[variables.edges] = np.concatenate([program.question.weights, program.option.weights])
     weights[variables.question_nodes] = constants.question_weight
     weights[variables.sentence_nodes] = constants.sentence_weight
-    # Each constraint numbers its rows from 0: `starts` puts them below each other in one matrix.
-    constraints = list(constraint_rows(variables, constants))
-    starts = np.cumsum([0, *(len(constraint.lower) for constraint in constraints)])
-    rows = np.concatenate(
-        [constraint.rows + start for constraint, start in zip(constraints, starts, strict=False)]
-    )
-    columns, values = (
-        np.concatenate([getattr(p, name) for p in constraints]) for name in ("columns", "values")
-    )
-    lower, upper = (
-        np.concatenate([getattr(p, name) for p in constraints]) for name in ("lower", "upper")
-    )
+    rows = _join_rows(constraint_rows(variables, constants))
     # HiGHS in SciPy before 1.12 needs 32-bit indices.
-    places = (rows.astype(np.int32), columns.astype(np.int32))
-    matrix = csr_array((values, places), shape=(int(starts[-1]), variables.n))
-    options = {"mip_rel_gap": 0.0} | ({} if node_limit is None else {"node_limit": node_limit})
+    places = rows.rows.astype(np.int32), rows.columns.astype(np.int32)
+    matrix = csr_array((rows.values, places), shape=(len(rows.lower), variables.n))
+    options = {"mip_rel_gap": 0.0}
+    if node_limit is not None:
+        options["node_limit"] = node_limit
     # `milp` minimises, so the weights are negated.
     result = milp(
         -_SCALE * weights,
         integrality=np.ones(variables.n),
         bounds=Bounds(0, 1),
-        constraints=LinearConstraint(matrix, lower, upper),
+        constraints=LinearConstraint(matrix, rows.lower, rows.upper),
         options=options,
     )
     complete = result.status in _FINISHED
@@ -413,7 +415,5 @@ def solve_by_highs(
         return SolvedProgram(None, complete)
     active = result.x[variables.edges] > 0.5  # integers, up to the solver's tolerance
     n = variables.n_question_edges
-    graph = Graph.of(
-        program, program.question.only(active[:n]), program.option.only(active[n:]), constants
-    )
-    return SolvedProgram(graph, complete)
+    question, option = program.question.only(active[:n]), program.option.only(active[n:])
+    return SolvedProgram(Graph.of(program, question, option, constants), complete)

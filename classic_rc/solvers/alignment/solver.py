@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import compress, pairwise
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
@@ -171,13 +172,13 @@ class AlignmentILP(Solver):
         if n_shards < 2:
             return self.score_candidates(questions)
         bounds = np.linspace(0, len(questions), n_shards + 1).astype(int).tolist()
-        shards = [
-            [questions[i] for i in range(*bound)]
-            for bound in zip(bounds[:-1], bounds[1:], strict=True)
-        ]
+        shards = []
+        for start, end in pairwise(bounds):
+            shards.append([questions[i] for i in range(start, end)])
         with reporters(n_shards) as reporting:
-            tasks = zip(reporting, shards, strict=True)
-            parts = Parallel(n_jobs=n_shards)(delayed(r)(self._score_part, s) for r, s in tasks)
+            pairs = zip(reporting, shards, strict=True)
+            tasks = (delayed(report)(self._score_part, shard) for report, shard in pairs)
+            parts = Parallel(n_jobs=n_shards)(tasks)
         return self._join_parts(questions, parts)
 
     def solved(
@@ -246,11 +247,10 @@ class AlignmentILP(Solver):
 
     def _join_parts(self, questions: Sequence[Question], parts: Sequence[_PartScores]) -> Scores:
         self.stopped_ = {id: n for part_scores in parts for id, n in part_scores.stopped.items()}
-        return Scores(
-            np.array([value for part_scores in parts for value in part_scores.values]),
-            offsets_of(candidate_counts(questions)),
-            np.array([flag for part_scores in parts for flag in part_scores.evidence]),
-        )
+        values = [value for part_scores in parts for value in part_scores.values]
+        evidence = [flag for part_scores in parts for flag in part_scores.evidence]
+        offsets = offsets_of(candidate_counts(questions))
+        return Scores(np.array(values), offsets, np.array(evidence))
 
     def _check_values(self) -> None:
         get_analyzer(self.analyzer)
@@ -285,23 +285,24 @@ def explain_graphs(
     """Explain each candidate by its graph, in words and as marks in the passage; the terms add
     up to the score.
     """
-    explained = list(plain.candidates)
-    for i, (solution, program) in enumerate(zip(solutions, alignment.programs, strict=True)):
+    explained = []
+    columns = plain.candidates, solutions, alignment.programs, alignment.candidates
+    for candidate, solution, program, option in zip(*columns, strict=True):
         graph = solution.graph
         if graph is None:
             note = "no graph fulfils the constraints: less than any graph"
-            explained[i] = replace(
-                explained[i], make_formula=partial(given, "score", explained[i].score, note)
-            )
+            formula = partial(given, "score", candidate.score, note)
+            explained.append(replace(candidate, make_formula=formula))
             continue
-        explained[i] = replace(
-            explained[i],
+        explanation = replace(
+            candidate,
             marks=_mark_graph(alignment, graph, program),
             numbers=graph.terms(program, constants),
-            quote=_describe_graph(alignment, alignment.candidates[i], graph),
+            quote=_describe_graph(alignment, option, graph),
             source="support graph",
-            make_formula=partial(_explain_value, alignment, i, graph, program, constants),
+            make_formula=partial(_explain_value, alignment, option, graph, program, constants),
         )
+        explained.append(explanation)
     return replace(plain, candidates=tuple(explained))
 
 
@@ -309,41 +310,40 @@ def _mark_graph(alignment: AlignedQuestion, graph: Graph, program: Program) -> t
     """Mark the active sentences, from their first chunk to their last, and the aligned chunks."""
     marks = []
     for sentence in graph.active_sentences(program):
-        chunks = [
-            c
-            for c, sentence_of_chunk in zip(
-                alignment.passage, program.sentences.tolist(), strict=True
-            )
-            if sentence_of_chunk == sentence
-        ]
+        in_sentence = program.sentences == sentence
+        chunks = list(compress(alignment.passage, in_sentence.tolist()))
         marks.append(Mark(chunks[0].start, chunks[-1].end, "sentence"))
     for edges, kind in ((graph.question, "question"), (graph.option, "candidate")):
         weights: dict[int, float] = {}
         for chunk, weight in zip(edges.chunks.tolist(), edges.weights.tolist(), strict=True):
             weights[chunk] = weights.get(chunk, 0.0) + weight
-        marks += [
-            Mark(alignment.passage[c].start, alignment.passage[c].end, kind, w)
-            for c, w in sorted(weights.items())
-        ]
+        for chunk, weight in sorted(weights.items()):
+            text = alignment.passage[chunk]
+            marks.append(Mark(text.start, text.end, kind, weight))
     return tuple(marks)
 
 
 def _describe_graph(alignment: AlignedQuestion, option: Sequence[TextChunk], graph: Graph) -> str:
     """Describe a graph edge by edge: ``question "his shoes" -> "the shoes" (sentence 2) 0.600``."""
-    descriptions = [
-        f'{side} "{" ".join(ends[end].words)}" -> "{" ".join(alignment.passage[chunk].words)}" '
-        f"(sentence {alignment.passage[chunk].sentence + 1}) {weight:.3f}"
-        for side, ends, edges in (
-            ("question", alignment.question, graph.question),
-            ("option", option, graph.option),
-        )
-        for end, chunk, weight in _edge_rows(edges)
-    ]
+    descriptions = []
+    sides = (
+        ("question", alignment.question, graph.question),
+        ("option", option, graph.option),
+    )
+    for side, ends, edges in sides:
+        for end, chunk, weight in _edge_rows(edges):
+            passage = alignment.passage[chunk]
+            edge = f"{side} {_edge_label(ends[end], passage)}"
+            descriptions.append(f"{edge} (sentence {passage.sentence + 1}) {weight:.3f}")
     return "; ".join(descriptions) or "empty"
 
 
 def _explain_value(
-    alignment: AlignedQuestion, candidate: int, graph: Graph, program: Program, constants: Constants
+    alignment: AlignedQuestion,
+    option: Sequence[TextChunk],
+    graph: Graph,
+    program: Program,
+    constants: Constants,
 ) -> Term:
     """Return the value of a graph as the sum of its edges, chunks and sentences."""
 
@@ -353,50 +353,31 @@ def _explain_value(
         terms = []
         for end, chunk, weight in _edge_rows(side_edges):
             passage = alignment.passage[chunk]
-            label = f'"{" ".join(ends[end].words)}" -> "{" ".join(passage.words)}"'
+            label = _edge_label(ends[end], passage)
             entailment = given("", weight + constants.offset)
+            offset = minus("", constants.offset)
             note = f"{side} to sentence {passage.sentence + 1}: entailment - offset"
-            terms.append(
-                plus(label, entailment, minus("", constants.offset), value=weight, note=note)
-            )
+            terms.append(plus(label, entailment, offset, value=weight, note=note))
         return plus(name, *terms, value=value) if terms else given(name, value, "none")
 
     values = graph.terms(program, constants)
-    n_chunks, n_sentences = (
-        len(np.unique(graph.question.ends)),
-        len(graph.active_sentences(program)),
-    )
-    return plus(
-        "score",
-        edges(
-            "question edges",
-            "question",
-            alignment.question,
-            graph.question,
-            values["question_edges"],
-        ),
-        edges(
-            "option edges",
-            "option",
-            alignment.candidates[candidate],
-            graph.option,
-            values["option_edges"],
-        ),
-        times(
-            "question chunks",
-            n_chunks,
-            constants.question_weight,
-            note="active chunks * their weight",
-        ),
-        times(
-            "sentences",
-            n_sentences,
-            constants.sentence_weight,
-            note="active sentences * their weight",
-        ),
-        *([given("long option", program.bonus)] if program.bonus else []),
-        value=graph.value,
-    )
+    question_value, option_value = values["question_edges"], values["option_edges"]
+    n_chunks = len(np.unique(graph.question.ends))
+    n_sentences = len(graph.active_sentences(program))
+    chunk_note, sentence_note = "active chunks * their weight", "active sentences * their weight"
+    terms = [
+        edges("question edges", "question", alignment.question, graph.question, question_value),
+        edges("option edges", "option", option, graph.option, option_value),
+        times("question chunks", n_chunks, constants.question_weight, note=chunk_note),
+        times("sentences", n_sentences, constants.sentence_weight, note=sentence_note),
+    ]
+    if program.bonus:
+        terms.append(given("long option", program.bonus))
+    return plus("score", *terms, value=graph.value)
+
+
+def _edge_label(end: TextChunk, passage: TextChunk) -> str:
+    return f'"{" ".join(end.words)}" -> "{" ".join(passage.words)}"'
 
 
 def _edge_rows(edges: Edges) -> list[tuple[int, int, float]]:

@@ -79,7 +79,9 @@ class Entailment:
         """Return the chunks' keywords; of a chunk's words with the same stem, only the first
         counts.
         """
-        words, stems, lengths = list[str](), list[int](), list[int]()
+        words: list[str] = []
+        stems: list[int] = []
+        lengths: list[int] = []
         above: dict[Synset, list[tuple[int, float]]] = {}
         for chunk in chunks:
             word_of_stem: dict[int, str] = {}
@@ -109,7 +111,8 @@ class Entailment:
             self._add_more_general(support, texts, hypotheses)
         # `reduceat` is right because every chunk has at least one keyword.
         best = np.maximum.reduceat(support, texts.offsets[:-1], axis=0)
-        return np.add.reduceat(best, hypotheses.offsets[:-1], axis=1) / np.diff(hypotheses.offsets)
+        total = np.add.reduceat(best, hypotheses.offsets[:-1], axis=1)
+        return total / np.diff(hypotheses.offsets)
 
     def symmetric(self, first: Keywords, second: Keywords) -> NDArray[np.float64]:
         """Return the mean of both directions: shape (n_one, n_other), in 0..1."""
@@ -164,17 +167,14 @@ def align_questions(
     passage: Passage | None = None
     for question in questions:
         if question.passage is not passage:
-            passage, arrays = (
-                question.passage,
-                _make_passage_arrays(chunker.passage(question), entailment),
-            )
+            passage = question.passage
+            arrays = _make_passage_arrays(chunker.passage(question), entailment)
         yield _align_question(question, arrays, chunker, entailment, constants)
 
 
 def _make_passage_arrays(chunks: list[TextChunk], entailment: Entailment) -> _PassageArrays:
-    _, sentences = np.unique(
-        np.array([c.sentence for c in chunks], dtype=np.int64), return_inverse=True
-    )
+    sentences = np.array([chunk.sentence for chunk in chunks], dtype=np.int64)
+    _, sentences = np.unique(sentences, return_inverse=True)
     numbers: dict[tuple[str, ...], int] = {}
     texts = [tuple(word.lower() for word in chunk.words) for chunk in chunks]
     copies = np.array([numbers.setdefault(text, len(numbers)) for text in texts], dtype=np.int64)
@@ -190,38 +190,27 @@ def _align_question(
 ) -> AlignedQuestion:
     question_chunks = chunker.question(question)
     required = _find_chunk_after_without(question, question_chunks)
-    question_edges = positive_edges(
-        entailment.directed(entailment.keywords(question_chunks), passage.keywords)
-        - constants.offset
-    )
-    programs: dict[
-        str, tuple[list[TextChunk], Program]
-    ] = {}  # candidates with the same text share a program
-    for candidate, chunks in zip(question.candidates, chunker.candidates(question), strict=True):
+    entailed = entailment.directed(entailment.keywords(question_chunks), passage.keywords)
+    question_edges = positive_edges(entailed - constants.offset)
+    candidates = chunker.candidates(question)
+    programs: dict[str, Program] = {}  # candidates with the same text share a program
+    for candidate, chunks in zip(question.candidates, candidates, strict=True):
         if candidate.text not in programs:
             bonus = constants.long_option_weight if len(chunks) > _LONG else 0.0
-            weights = (
-                entailment.symmetric(entailment.keywords(chunks), passage.keywords)
-                - constants.offset
-            )
+            entailed = entailment.symmetric(entailment.keywords(chunks), passage.keywords)
+            weights = entailed - constants.offset
             edges = option_edges(weights, passage.sentences, passage.copies, constants)
             sides = question_edges, edges, passage.sentences, passage.copies
-            programs[candidate.text] = (
-                chunks,
-                Program(*sides, len(question_chunks), required, bonus),
-            )
+            programs[candidate.text] = Program(*sides, len(question_chunks), required, bonus)
     of_candidates = [programs[candidate.text] for candidate in question.candidates]
-    return AlignedQuestion(
-        question_chunks,
-        passage.chunks,
-        [c for c, _ in of_candidates],
-        [p for _, p in of_candidates],
-    )
+    return AlignedQuestion(question_chunks, passage.chunks, candidates, of_candidates)
 
 
 def _find_chunk_after_without(question: Question, chunks: Sequence[TextChunk]) -> tuple[int, ...]:
     """Return the chunk after the question's first "without", if both exist."""
     match = _WITHOUT.search(question.query)
-    return next(
-        ((i,) for i, chunk in enumerate(chunks) if match and chunk.start >= match.end()), ()
-    )
+    if match:
+        for i, chunk in enumerate(chunks):
+            if chunk.start >= match.end():
+                return (i,)
+    return ()

@@ -62,7 +62,9 @@ def tree_columns(
 def _lead(values: Floats, offsets: Integers) -> Floats:
     """Return each value minus the largest of the question's others, 0 if there is none."""
     sizes = np.diff(offsets)
-    starts, sizes = offsets[:-1][sizes > 0], sizes[sizes > 0]
+    # `reduceat` returns the element at the start of an empty run, not nothing.
+    has_candidates = sizes > 0
+    starts, sizes = offsets[:-1][has_candidates], sizes[has_candidates]
     if not len(starts):
         return np.zeros(0)
     best = np.repeat(np.maximum.reduceat(values, starts), sizes)
@@ -71,6 +73,7 @@ def _lead(values: Floats, offsets: Integers) -> Floats:
     others = np.where(is_best & is_alone, -np.inf, values)
     second = np.repeat(np.maximum.reduceat(others, starts), sizes)
     lead = values - np.where(is_best, second, best)
+    # The only candidate of a question leads by infinity.
     return np.where(np.isfinite(lead), lead, 0.0)
 
 
@@ -161,7 +164,8 @@ def choose_n_trees(learner: Learner, bins: Bins, C: float) -> int:
         return 0
     scores = learner.score_without(HELD_FOLD, C, np.arange(bins.shape[1]))
     trees = grow_trees(bins, taught, scores)
-    held_bins, ungrouped = bins[:, held.rows], np.zeros(len(bins), dtype=np.int64)
+    held_bins = bins[:, held.rows]
+    ungrouped = np.zeros(len(bins), dtype=np.int64)
     hits, best, lowest_loss = held.hits(scores), 0, held.loss(scores)
     gains = np.zeros_like(hits)
     for number, tree in enumerate(tracked(islice(trees, MOST_TREES), MOST_TREES, share=0.8), 1):
@@ -171,8 +175,12 @@ def choose_n_trees(learner: Learner, bins: Bins, C: float) -> int:
             best, lowest_loss, gains = number, loss, held.hits(scores) - hits
         if number - best == PATIENCE:
             break
+    # Questions of one passage depend on each other, so the standard error is that of passages.
     _, passages = np.unique(learner.passages[held.questions], return_inverse=True)
     deviations = np.bincount(passages, gains - gains.mean())
-    n_passages = len(deviations)
     error = np.sqrt(deviations @ deviations)
-    return best if gains.sum() * np.sqrt(1 - 1 / n_passages) > GATE * error else 0
+    # The mean comes from the same passages, so the error is too small by this factor. For a single
+    # passage it is 0, and no gain is clear.
+    correction = np.sqrt(1 - 1 / len(deviations))
+    is_clear = gains.sum() * correction > GATE * error
+    return best if is_clear else 0

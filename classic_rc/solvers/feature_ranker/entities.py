@@ -10,7 +10,7 @@ after the other. Q are the query's words.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -38,7 +38,8 @@ from classic_rc.kernels.cloze import (
 from classic_rc.kernels.window import row_chunks
 from classic_rc.kernels.word_sets import share
 from classic_rc.questions import Passage, Question
-from classic_rc.solvers.feature_ranker.features import Feature
+from classic_rc.solvers.feature_ranker.features import Feature, names_by_group
+from classic_rc.solvers.feature_ranker.texts import PassageSentences
 from classic_rc.text.encode import encode_pieces, tokens_before_placeholder
 from classic_rc.text.encoded import EncodedDataset, stop_flags
 from classic_rc.text.question_texts import Passages
@@ -67,8 +68,12 @@ def context_name(n_left: int, n_right: int) -> str:
     """Return the name of the feature that compares this many tokens on the left and on the
     right.
     """
-    parts = [f"{size} {side}" for size, side in ((n_left, "left"), (n_right, "right")) if size]
-    return f"context: {', '.join(parts)}"
+    sides = []
+    if n_left:
+        sides.append(f"{n_left} left")
+    if n_right:
+        sides.append(f"{n_right} right")
+    return f"context: {', '.join(sides)}"
 
 
 ENTITY_TABLE: tuple[Feature, ...] = (
@@ -119,10 +124,7 @@ ENTITY_TABLE: tuple[Feature, ...] = (
 
 ENTITY_GROUPS = ("mentions", "contexts", "distance", "sentences")
 
-ENTITY_FEATURES: Mapping[str, tuple[str, ...]] = {
-    group: tuple(feature.name for feature in ENTITY_TABLE if feature.group == group)
-    for group in ENTITY_GROUPS
-}
+ENTITY_FEATURES = names_by_group(ENTITY_TABLE, ENTITY_GROUPS)
 """The names of the columns of each group, in order."""
 
 
@@ -155,13 +157,10 @@ def entity_texts(questions: Sequence[Question]) -> EntityTexts:
     encoded, sentence_offsets, of_passage = encode_pieces(
         questions, ANALYZER, entity_sentence_texts
     )
-    return EntityTexts(
-        encoded,
-        stop_flags(encoded.vocabulary, encoded.analyzer, STOP_LIST),
-        sentence_offsets,
-        of_passage,
-        tokens_before_placeholder([questions[i] for i in encoded.order.tolist()], encoded.analyzer),
-    )
+    grouped = [questions[i] for i in encoded.order.tolist()]
+    placeholders = tokens_before_placeholder(grouped, encoded.analyzer)
+    stop = stop_flags(encoded.vocabulary, encoded.analyzer, STOP_LIST)
+    return EntityTexts(encoded, stop, sentence_offsets, of_passage, placeholders)
 
 
 def entity_sentence_texts(passages: Passages) -> Iterator[list[str]]:
@@ -227,8 +226,9 @@ def mention_sentences(texts: EntityTexts, rarity: None = None) -> NDArray[np.int
     """
     best = np.full(len(texts.encoded.arrays.candidate_question), -1, dtype=np.int64)
     for block in _blocks(texts):
+        distances = _distances(block, is_aligned=False)
         # The nearest mention, of equally near ones the first, is assigned last.
-        order = np.lexsort((-np.arange(len(block.starts)), -_distances(block, is_aligned=False)))
+        order = np.lexsort((-np.arange(len(distances)), -distances))
         passages = block.arrays.question_passage[block.question]
         within = block.sentences - block.passage_sentences[passages]
         best[block.where.start + block.candidates[order]] = within[order]
@@ -273,13 +273,15 @@ def _blocks(texts: EntityTexts) -> Iterator[_MentionBlock]:
     for where, block in arrays.blocks(BLOCK_TOKENS, whole_questions=True):
         first, last = arrays.candidate_question[[where.start, where.stop - 1]].tolist()
         passage = int(arrays.question_passage[first])
-        of_passage = texts.passage_sentences[passage : passage + len(block.passage_offsets)]
-        offsets = texts.sentence_offsets[of_passage[0] : of_passage[-1] + 1]
-        offsets = offsets - offsets[0]
+        next_passage = passage + len(block.passage_offsets) - 1
+        sentences = PassageSentences.of(
+            texts.sentence_offsets, texts.passage_sentences, passage, next_passage
+        )
         postings = passage_postings(block)
         candidates, starts = phrase_places(block, postings)
         question = block.candidate_question[candidates]
         places = block.passage_offsets[block.question_passage[question]] + starts
+        lengths = np.diff(block.candidate_offsets)
         placeholders = texts.placeholders[first : last + 1]
         yield _MentionBlock(
             where,
@@ -287,14 +289,14 @@ def _blocks(texts: EntityTexts) -> Iterator[_MentionBlock]:
             postings,
             candidates,
             starts,
-            starts + np.diff(block.candidate_offsets)[candidates],
-            question,
-            np.searchsorted(offsets, places, side="right") - 1,
-            query_counts(block, placeholders) > 0,
-            placeholders,
-            ~texts.stop,
-            offsets,
-            of_passage - of_passage[0],
+            stops=starts + lengths[candidates],
+            question=question,
+            sentences=np.searchsorted(sentences.offsets, places, side="right") - 1,
+            in_query=query_counts(block, placeholders) > 0,
+            placeholders=placeholders,
+            counted=~texts.stop,
+            sentence_offsets=sentences.offsets,
+            passage_sentences=sentences.of_passage,
         )
 
 
@@ -317,10 +319,8 @@ def _context_columns(block: _MentionBlock) -> _Columns:
     arrays, question = block.arrays, block.question
     passage = arrays.question_passage[question]
     starts, ends = arrays.passage_offsets[passage], arrays.passage_offsets[passage + 1]
-    query_starts, query_ends = (
-        arrays.question_offsets[question],
-        arrays.question_offsets[question + 1],
-    )
+    query_starts = arrays.question_offsets[question]
+    query_ends = arrays.question_offsets[question + 1]
     gap = query_starts + block.placeholders[question]
     longest = max(map(max, CONTEXTS))
 
@@ -333,7 +333,8 @@ def _context_columns(block: _MentionBlock) -> _Columns:
         size = np.zeros(len(question), dtype=np.int64)
         going = np.arange(len(question))
         for i in range(longest):
-            at, query_at = place[going] + step * i, query_place[going] + step * i
+            at = place[going] + step * i
+            query_at = query_place[going] + step * i
             inside = (at >= starts[going]) & (at < ends[going])
             inside &= (query_at >= query_starts[going]) & (query_at < query_ends[going])
             going, at, query_at = going[inside], at[inside], query_at[inside]
@@ -343,15 +344,18 @@ def _context_columns(block: _MentionBlock) -> _Columns:
 
     n_left = common(starts + block.starts - 1, gap - 1, -1)
     n_right = common(starts + block.stops, gap, 1)
-    return {
-        context_name(a, b): block.any_mention((n_left >= a) & (n_right >= b)) for a, b in CONTEXTS
-    }
+    columns: _Columns = {}
+    for left, right in CONTEXTS:
+        is_context = (n_left >= left) & (n_right >= right)
+        columns[context_name(left, right)] = block.any_mention(is_context)
+    return columns
 
 
 def _distances(block: _MentionBlock, is_aligned: bool) -> NDArray[np.int64]:
     """Return how far the query's content words are from each mention, or from their places
     around it, added up.
     """
+    reach = ALIGNED_REACH if is_aligned else REACH
     return mention_distances(
         block.arrays,
         block.postings,
@@ -359,7 +363,7 @@ def _distances(block: _MentionBlock, is_aligned: bool) -> NDArray[np.int64]:
         block.starts,
         block.placeholders,
         block.counted,
-        ALIGNED_REACH if is_aligned else REACH,
+        reach,
         is_aligned,
     )
 
@@ -374,13 +378,11 @@ def _distance_columns(block: _MentionBlock) -> _Columns:
         sums = _distances(block, is_aligned)
         smallest = reach * n_words
         np.minimum.at(smallest, block.candidates, sums)
+        least = share(smallest.astype(np.float64), n_words.astype(np.float64))
         total = sums_by(block.candidates, sums, block.n)
-        columns[f"{name}: least"] = np.where(
-            measured, share(smallest.astype(np.float64), n_words.astype(np.float64)), reach
-        )
-        columns[f"{name}: mean"] = np.where(
-            measured, share(total, (counts * n_words).astype(np.float64)), reach
-        )
+        mean = share(total, (counts * n_words).astype(np.float64))
+        columns[f"{name}: least"] = np.where(measured, least, reach)
+        columns[f"{name}: mean"] = np.where(measured, mean, reach)
     return columns
 
 
@@ -395,32 +397,25 @@ def _words_in_sentence(block: _MentionBlock) -> NDArray[np.float64]:
     arrays, n_words = block.arrays, block.arrays.n_words
     keys = distinct_words(arrays.question_tokens, arrays.question_offsets, n_words)
     keys = keys[block.counted[keys % n_words]]
-    words, sizes = (
-        keys % n_words,
-        np.bincount(keys // n_words, minlength=len(arrays.question_passage)),
-    )
+    words = keys % n_words
+    sizes = np.bincount(keys // n_words, minlength=len(arrays.question_passage))
     offsets = offsets_of(sizes)
     of_candidates = distinct_words(arrays.candidate_tokens, arrays.candidate_offsets, n_words)
-    candidate_of_word = of_candidates // n_words
-    shared = is_in(
-        arrays.candidate_question[candidate_of_word] * n_words + of_candidates % n_words, keys
-    )
-    n_query_words = sizes[arrays.candidate_question] - np.bincount(
-        candidate_of_word[shared], minlength=block.n
-    )
+    owner = of_candidates // n_words
+    in_question = arrays.candidate_question[owner] * n_words + of_candidates % n_words
+    n_shared = np.bincount(owner[is_in(in_question, keys)], minlength=block.n)
+    n_query_words = sizes[arrays.candidate_question] - n_shared
     of_sentences = distinct_words(arrays.passage_tokens, block.sentence_offsets, n_words)
     best = np.zeros(block.n, dtype=np.int64)
     for chunk in row_chunks(np.arange(len(block.candidates)), sizes[block.question], _PAIRS):
-        counts = sizes[block.question[chunk]]
-        word = words[ragged_indices(offsets[block.question[chunk]], counts)]
+        questions = block.question[chunk]
+        counts = sizes[questions]
+        word = words[ragged_indices(offsets[questions], counts)]
         row = np.repeat(chunk, counts)
         in_sentence = is_in(block.sentences[row] * n_words + word, of_sentences)
         in_sentence &= ~is_in(block.candidates[row] * n_words + word, of_candidates)
-        np.maximum.at(
-            best,
-            block.candidates[chunk],
-            np.bincount(row[in_sentence] - chunk[0], minlength=len(chunk)),
-        )
+        n_in_sentence = np.bincount(row[in_sentence] - chunk[0], minlength=len(chunk))
+        np.maximum.at(best, block.candidates[chunk], n_in_sentence)
     return share(best.astype(np.float64), n_query_words.astype(np.float64))
 
 
@@ -429,19 +424,16 @@ def _entity_in_sentence(block: _MentionBlock) -> NDArray[np.bool_]:
     keys = block.question * len(block.sentence_offsets) + block.sentences
     query_mentions = np.flatnonzero(block.in_query[block.candidates])
     query_mentions = query_mentions[np.argsort(keys[query_mentions], kind="stable")]
-    starts, stops = (
-        np.searchsorted(keys[query_mentions], keys, side=side) for side in ("left", "right")
-    )
+    query_keys = keys[query_mentions]
+    starts = np.searchsorted(query_keys, keys)
+    n_query_mentions = np.searchsorted(query_keys, keys, side="right") - starts
     together = np.zeros(len(keys), dtype=np.bool_)
-    for chunk in row_chunks(np.arange(len(keys)), stops - starts, _PAIRS):
-        counts = (stops - starts)[chunk]
-        mention, query_mention = (
-            np.repeat(chunk, counts),
-            query_mentions[ragged_indices(starts[chunk], counts)],
-        )
-        apart = (block.stops[mention] <= block.starts[query_mention]) | (
-            block.stops[query_mention] <= block.starts[mention]
-        )
+    for chunk in row_chunks(np.arange(len(keys)), n_query_mentions, _PAIRS):
+        counts = n_query_mentions[chunk]
+        mention = np.repeat(chunk, counts)
+        query_mention = query_mentions[ragged_indices(starts[chunk], counts)]
+        apart = block.stops[mention] <= block.starts[query_mention]
+        apart |= block.stops[query_mention] <= block.starts[mention]
         apart &= block.candidates[mention] != block.candidates[query_mention]
         together[mention[apart]] = True
     return block.any_mention(together)

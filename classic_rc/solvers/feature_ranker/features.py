@@ -7,7 +7,7 @@ that the region has.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -51,6 +51,7 @@ from classic_rc.solvers.feature_ranker.texts import (
     NEGATIONS,
     RARITY_BITS,
     SURFACE,
+    PassageSentences,
     RankerTexts,
     word_flags,
 )
@@ -254,9 +255,18 @@ GROUPS = (
     "speakers",
 )
 
-FEATURES: Mapping[str, tuple[str, ...]] = {
-    group: tuple(feature.name for feature in TABLE if feature.group == group) for group in GROUPS
-}
+
+def names_by_group(
+    table: Sequence[Feature], groups: Sequence[str]
+) -> Mapping[str, tuple[str, ...]]:
+    """Return the names of each group's features, in the order of the table."""
+    names: dict[str, tuple[str, ...]] = dict.fromkeys(groups, ())
+    for feature in table:
+        names[feature.group] += (feature.name,)
+    return names
+
+
+FEATURES = names_by_group(TABLE, GROUPS)
 """The names of the columns of each group, in order."""
 
 MAIN_FEATURES = frozenset(feature.name for feature in TABLE if feature.main)
@@ -273,28 +283,19 @@ def dense_features(
     the order of :data:`FEATURES`.
     """
     chosen_groups = [group for group in GROUPS if group in groups]
-    sizes = [len(FEATURES[group]) for group in chosen_groups]
-    arrays, rows = texts.encoded.arrays, texts.encoded.candidate_rows
-    matrix = np.zeros((len(arrays.candidate_question) if rows is None else len(rows), sum(sizes)))
+    names = [name for group in chosen_groups for name in FEATURES[group]]
+    encoded, rows = texts.encoded, texts.encoded.candidate_rows
+    matrix = np.zeros((int(encoded.question_offsets[-1]), len(names)))
     for block in _blocks(texts, rarity):
-        values = _block_features(block, chosen_groups)
-        first, last = arrays.candidate_question[
-            [block.matched.where.start, block.matched.where.stop - 1]
-        ].tolist()
-        if rows is None:
-            target, source = block.matched.where, slice(None)
-        else:
-            target = slice(*texts.encoded.question_offsets[[first, last + 1]].tolist())
-            source = rows[target] - block.matched.where.start
-        column = 0
-        for group in chosen_groups:
-            for name in FEATURES[group]:
-                matrix[target, column] = (
-                    texts.facts[target, FACTS.index(name)]
-                    if name in FACTS
-                    else values[name][source]
-                )
-                column += 1
+        values, where = _block_features(block, chosen_groups), block.matched.where
+        bounds = encoded.question_offsets[[block.questions.start, block.questions.stop]]
+        target = slice(*bounds.tolist())
+        source: Any = slice(None) if rows is None else rows[target] - where.start
+        for column, name in enumerate(names):
+            if name in FACTS:
+                matrix[target, column] = texts.facts[target, FACTS.index(name)]
+            else:
+                matrix[target, column] = values[name][source]
     return matrix
 
 
@@ -306,15 +307,13 @@ def evidence_sentences(texts: RankerTexts, rarity: NDArray[np.int64]) -> NDArray
     """
     best = np.full(len(texts.encoded.arrays.candidate_question), -1, dtype=np.int64)
     for block in _blocks(texts, rarity):
-        regions = word_regions(
-            block.matched.arrays, block.matched.postings, block.token_sentences, 1
-        )
-        for cells in cell_chunks(block.matched.arrays, block.n_sentences):
-            q, c = (
-                question_cells(block.words, cells, regions),
-                candidate_cells(block.words, cells, regions),
-            )
-            best[block.matched.where.start + cells.rows] = sentence_scores(q, c, cells).evidence
+        matched, words = block.matched, block.words
+        regions = word_regions(matched.arrays, matched.postings, block.token_sentences, 1)
+        for cells in cell_chunks(matched.arrays, block.n_sentences):
+            q = question_cells(words, cells, regions)
+            c = candidate_cells(words, cells, regions)
+            rows = matched.where.start + cells.rows
+            best[rows] = sentence_scores(q, c, cells).evidence
     return best
 
 
@@ -346,19 +345,14 @@ def _blocks(texts: RankerTexts, rarity: NDArray[np.int64]) -> Iterator[_RankerBl
     weights = np.where(texts.stop, STOP_RARITY, np.maximum(rarity, 1))
     negations = word_flags(texts.encoded.vocabulary, NEGATIONS)
     for matched in matched_blocks(arrays, whole_questions=True):
-        first, last = arrays.candidate_question[
-            [matched.where.start, matched.where.stop - 1]
-        ].tolist()
+        ends = [matched.where.start, matched.where.stop - 1]
+        first, last = arrays.candidate_question[ends].tolist()
         passage = int(arrays.question_passage[first])
-        passage_sentences = texts.passage_sentences[
-            passage : passage + len(matched.arrays.passage_offsets)
-        ]
-        first_sentence = int(passage_sentences[0])
-        passage_sentences = passage_sentences - first_sentence
-        n_sentences = np.diff(passage_sentences)
-        offsets = texts.sentence_offsets[
-            first_sentence : first_sentence + int(passage_sentences[-1]) + 1
-        ]
+        next_passage = passage + len(matched.arrays.passage_offsets) - 1
+        sentences = PassageSentences.of(
+            texts.sentence_offsets, texts.passage_sentences, passage, next_passage
+        )
+        n_sentences = np.diff(sentences.of_passage)
         within = ragged_indices(np.zeros_like(n_sentences), n_sentences)
         yield _RankerBlock(
             matched,
@@ -366,12 +360,12 @@ def _blocks(texts: RankerTexts, rarity: NDArray[np.int64]) -> Iterator[_RankerBl
             texts,
             weights,
             negations,
-            slice(first, last + 1),
-            offsets - offsets[0],
-            n_sentences,
-            first_sentence,
-            passage_sentences,
-            np.repeat(within, np.diff(offsets)),
+            questions=slice(first, last + 1),
+            sentence_offsets=sentences.offsets,
+            n_sentences=n_sentences,
+            first_sentence=sentences.first,
+            passage_sentences=sentences.of_passage,
+            token_sentences=np.repeat(within, np.diff(sentences.offsets)),
         )
 
 
@@ -404,18 +398,17 @@ def _window_columns(block: _RankerBlock) -> _Columns:
     pairs = pair_windows(
         matched, words.questions.matches(), words.new.matches(), CONTENT_WINDOWS, PAIR_WINDOWS
     )
-    columns: _Columns = {
-        "window set": best_windows(matched, "set") / WINDOW_SCALE,
-        f"window {LONG_WINDOW}": best_windows(matched, LONG_WINDOW) / WINDOW_SCALE,
-        "window sweep": sweep[:, : len(SWEEP)].sum(axis=1) / WINDOW_SCALE,
-    }
-    columns |= {f"window {size}": sweep[:, size - SWEEP.start] / WINDOW_SCALE for size in WINDOWS}
+    columns: _Columns = {}
+    columns["window set"] = best_windows(matched, "set") / WINDOW_SCALE
+    columns[f"window {LONG_WINDOW}"] = best_windows(matched, LONG_WINDOW) / WINDOW_SCALE
+    columns["window sweep"] = sweep[:, : len(SWEEP)].sum(axis=1) / WINDOW_SCALE
+    for size in WINDOWS:
+        columns[f"window {size}"] = sweep[:, size - SWEEP.start] / WINDOW_SCALE
     for column, size in enumerate(CONTENT_WINDOWS):
         columns[f"content window {size}"] = pairs.both[:, column] / WINDOW_SCALE
     for column, size in enumerate(PAIR_WINDOWS):
-        columns[f"pair window {size}"] = (
-            np.sqrt(pairs.product[:, column].astype(np.float64)) / WINDOW_SCALE
-        )
+        product = pairs.product[:, column].astype(np.float64)
+        columns[f"pair window {size}"] = np.sqrt(product) / WINDOW_SCALE
         columns[f"least window {size}"] = pairs.least[:, column] / WINDOW_SCALE
     return columns
 
@@ -446,25 +439,29 @@ def _coverage_columns(block: _RankerBlock) -> _Columns:
     of_passage = matched.postings.keys // arrays.n_words
     size = np.diff(arrays.passage_offsets)[of_passage]
     starts = arrays.passage_offsets[of_passage]
+    first_sentence = block.token_sentences[starts + places.first]
+    last_sentence = block.token_sentences[starts + places.last]
     regions = {  # which of the passages' words each one has
         "coverage of first third": 3 * places.first < size,
         "coverage of last third": 3 * places.last >= 2 * size,
-        "coverage of first sentence": block.token_sentences[starts + places.first] == 0,
-        "coverage of last sentence": block.token_sentences[starts + places.last]
-        == block.n_sentences[of_passage] - 1,
+        "coverage of first sentence": first_sentence == 0,
+        "coverage of last sentence": last_sentence == block.n_sentences[of_passage] - 1,
     }
     new, a = words.new, words.candidates
+    frequency = new.sums(_of_runs(places.counts, new.runs))
     columns: _Columns = {
         "coverage of candidate": a.coverage(a.matched),
         "coverage of new words": new.coverage(new.matched),
         "coverage of tokens": share(n_in_passage, lengths),
         "tokens found": n_in_passage,
         "tokens missing": lengths - n_in_passage,
-        "frequency": np.log1p(new.sums(_of_runs(places.counts, new.runs))),
+        "frequency": np.log1p(frequency),
         "rarity": a.totals() / RARITY_SCALE,
         "share in question": a.coverage(words.shared),
     }
-    return columns | {name: new.coverage(_of_runs(has, new.runs)) for name, has in regions.items()}
+    for name, has_word in regions.items():
+        columns[name] = new.coverage(_of_runs(has_word, new.runs))
+    return columns
 
 
 def _of_runs(values: NDArray[Any], runs: NDArray[np.int64]) -> NDArray[Any]:
@@ -477,8 +474,9 @@ def _contrast_columns(block: _RankerBlock) -> tuple[_Columns, WordSets]:
     arrays, words = block.matched.arrays, block.words
     of_others = words_of_others(words.candidates, arrays.candidate_question, arrays.n_words)
     unique_words = words.new.select(~of_others[words.is_new])
+    jaccard = mean_jaccard(words.candidates, arrays.candidate_question, arrays.n_words)
     columns: _Columns = {
-        "jaccard": mean_jaccard(words.candidates, arrays.candidate_question, arrays.n_words),
+        "jaccard": jaccard,
         "shared words": words.candidates.coverage(of_others),
         "own words": unique_words.coverage(unique_words.matched),
     }
@@ -498,20 +496,20 @@ def _region_columns(
         "contrast": ("own product", "own attention"),
         "speakers": FEATURES["speakers"],
     }
-    columns: _Columns = {
-        name: np.zeros(n) for group in names if group in groups for name in names[group]
-    }
+    columns: _Columns = {}
+    for group in names:
+        if group in groups:
+            columns |= {name: np.zeros(n) for name in names[group]}
     best = np.full(n, -1, dtype=np.int64)
+    sizes = REGIONS if "sentences" in groups else REGIONS[:1]
     regions = {
         size: word_regions(arrays, block.matched.postings, block.token_sentences, size)
-        for size in (REGIONS if "sentences" in groups else REGIONS[:1])
+        for size in sizes
     }
     for cells in cell_chunks(arrays, block.n_sentences):
         for size, size_regions in regions.items():
-            q, c = (
-                question_cells(words, cells, size_regions),
-                candidate_cells(words, cells, size_regions),
-            )
+            q = question_cells(words, cells, size_regions)
+            c = candidate_cells(words, cells, size_regions)
             if "sentences" in groups:
                 for name, values in region_scores(q, c, cells)._asdict().items():
                     columns[f"sentences {size}: {name.replace('_', ' ')}"][cells.rows] = values
@@ -524,9 +522,8 @@ def _region_columns(
                     columns["before question"][cells.rows] = of_sentences.before
                 if unique_words is not None:
                     chunk = unique_words.take(cells.rows)
-                    scores = evidence(
-                        cell_sums(chunk, cells.starts, size_regions), chunk.totals(), q, cells
-                    )
+                    sums = cell_sums(chunk, cells.starts, size_regions)
+                    scores = evidence(sums, chunk.totals(), q, cells)
                     columns["own product"][cells.rows] = scores.best_product
                     columns["own attention"][cells.rows] = scores.attention
                 if "speakers" in groups:
@@ -539,19 +536,14 @@ def _region_columns(
 
 def _turn_coverage(block: _RankerBlock, cells: Cells, sentences: Regions) -> TurnCoverage:
     texts = block.texts
+    new_words = block.words.new.take(cells.rows)
     named_speakers = texts.asked_speaker[block.questions][cells.questions]
     passages = block.matched.arrays.question_passage[cells.questions]
     sentence_numbers = block.first_sentence + ragged_indices(
         block.passage_sentences[passages], block.n_sentences[passages]
     )
-    return turn_coverage(
-        block.words.new.take(cells.rows),
-        cells,
-        sentences,
-        texts.speakers[sentence_numbers],
-        texts.turns[sentence_numbers],
-        named_speakers,
-    )
+    speakers, turns = texts.speakers[sentence_numbers], texts.turns[sentence_numbers]
+    return turn_coverage(new_words, cells, sentences, speakers, turns, named_speakers)
 
 
 def _ngram_columns(block: _RankerBlock, best: NDArray[np.int64]) -> _Columns:
@@ -562,14 +554,10 @@ def _ngram_columns(block: _RankerBlock, best: NDArray[np.int64]) -> _Columns:
     statements = block.texts.statements[starts[0] : starts[-1]]
     starts = starts - starts[0]
     lengths, statement_lengths = np.diff(arrays.candidate_offsets), np.diff(starts)
-    candidates_and_statements = Texts(
-        np.concatenate((arrays.candidate_tokens, statements)),
-        offsets_of(np.concatenate((lengths, statement_lengths))),
-        np.concatenate((passages, passages)),
-    )
-    counts = ngram_counts(
-        arrays, block.matched.postings, candidates_and_statements, block.rarity, LONGEST_RUN
-    )
+    tokens = np.concatenate((arrays.candidate_tokens, statements))
+    offsets = offsets_of(np.concatenate((lengths, statement_lengths)))
+    texts = Texts(tokens, offsets, np.concatenate((passages, passages)))
+    counts = ngram_counts(arrays, block.matched.postings, texts, block.rarity, LONGEST_RUN)
     columns: _Columns = {}
     for text, sizes, rows in (
         ("candidate", (2, 3), slice(0, n)),
@@ -577,9 +565,8 @@ def _ngram_columns(block: _RankerBlock, best: NDArray[np.int64]) -> _Columns:
     ):
         for size in sizes:
             size_counts = counts[size - 1]
-            columns[f"{text} {size}-grams"] = share(
-                size_counts.found_weight[rows], size_counts.weight[rows]
-            )
+            weight = size_counts.weight[rows]
+            columns[f"{text} {size}-grams"] = share(size_counts.found_weight[rows], weight)
             columns[f"{text} {size}-grams found"] = size_counts.found[rows].astype(np.float64)
     runs = longest_found(counts)[:n].astype(np.float64)
     columns["longest run"] = runs
@@ -587,24 +574,22 @@ def _ngram_columns(block: _RankerBlock, best: NDArray[np.int64]) -> _Columns:
 
     # Rows without a best sentence have a partner of no tokens.
     sentence = block.passage_sentences[passages] + np.maximum(best, 0)
-    first = block.sentence_offsets[np.minimum(sentence, len(block.sentence_offsets) - 1)]
-    last = block.sentence_offsets[np.minimum(sentence + 1, len(block.sentence_offsets) - 1)]
+    n_sentences = len(block.sentence_offsets) - 1
+    first = block.sentence_offsets[np.minimum(sentence, n_sentences)]
+    last = block.sentence_offsets[np.minimum(sentence + 1, n_sentences)]
     sizes_of_best = np.where(best >= 0, last - first, 0)
-    common = common_subsequences(
-        statements, starts, arrays.passage_tokens, first, sizes_of_best
-    ).astype(np.float64)
+    lengths = common_subsequences(statements, starts, arrays.passage_tokens, first, sizes_of_best)
+    common = lengths.astype(np.float64)
     columns["subsequence"] = common
     columns["subsequence share"] = share(common, statement_lengths.astype(np.float64))
 
+    # How many negations precede each token; the difference of two places is those between them.
     negations = block.negations.astype(np.int64)
-    negated = offsets_of(negations[arrays.passage_tokens])
-    in_sentence = (best >= 0) & (negated[first + sizes_of_best] > negated[first])
-    in_text = [
-        np.diff(offsets_of(negations[tokens])[offsets]) > 0
-        for tokens, offsets in (
-            (arrays.question_tokens, arrays.question_offsets),
-            (arrays.candidate_tokens, arrays.candidate_offsets),
-        )
-    ]
-    columns["negation agrees"] = (in_text[0][arrays.candidate_question] | in_text[1]) == in_sentence
+    in_passage = offsets_of(negations[arrays.passage_tokens])
+    in_question = offsets_of(negations[arrays.question_tokens])[arrays.question_offsets]
+    in_candidate = offsets_of(negations[arrays.candidate_tokens])[arrays.candidate_offsets]
+    is_negated = (np.diff(in_question) > 0)[arrays.candidate_question]
+    is_negated |= np.diff(in_candidate) > 0
+    in_sentence = (best >= 0) & (in_passage[first + sizes_of_best] > in_passage[first])
+    columns["negation agrees"] = is_negated == in_sentence
     return columns

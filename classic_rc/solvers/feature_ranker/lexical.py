@@ -69,21 +69,13 @@ class LexicalCells:
         cls, texts: RankerTexts, words: TrainingWords, inputs: frozenset[str], min_count: int
     ) -> LexicalCells:
         """Give a column to each cell that at least `min_count` distinct candidates have."""
-        empty = cls(
-            words,
-            {
-                group: np.empty(0, dtype=np.int64)
-                for group, needs in CELLS.items()
-                if needs <= inputs
-            },
-        )
-        counts = {group: _KeyCounts() for group in empty.tables}
-        for _, cells in empty._blocks(texts):
+        groups = [group for group, needs in CELLS.items() if needs <= inputs]
+        without_columns = cls(words, dict.fromkeys(groups, np.empty(0, dtype=np.int64)))
+        counts = {group: _KeyCounts() for group in groups}
+        for _, cells in without_columns._blocks(texts):
             for group, group_cells in cells.items():
                 counts[group].add(group_cells.keys)
-        return cls(
-            words, {group: group_cells.frequent(min_count) for group, group_cells in counts.items()}
-        )
+        return cls(words, {group: counts[group].frequent(min_count) for group in groups})
 
     @property
     def n_columns(self) -> int:
@@ -95,19 +87,24 @@ class LexicalCells:
         """The base of the keys."""
         return _base(self.words)
 
+    def _offsets(self) -> NDArray[np.int64]:
+        """Return where the columns of each group start, and where the last ones end."""
+        return offsets_of(list(map(len, self.tables.values())))
+
     def matrix(self, texts: RankerTexts) -> csr_matrix:
         """Return the cells of each distinct candidate: ones of float32, the columns of a row
         ascending.
         """
         from scipy.sparse import csr_matrix
 
-        blocks = [block for _, block in self.blocks(texts)]
-        indices = np.concatenate([np.empty(0, dtype=np.int32), *(indices for indices, _ in blocks)])
-        sizes = np.concatenate([np.empty(0, dtype=np.int64), *(sizes for _, sizes in blocks)])
-        return csr_matrix(
-            (np.ones(len(indices), np.float32), indices, offsets_of(sizes)),
-            (len(sizes), self.n_columns),
-        )
+        columns = [np.empty(0, dtype=np.int32)]
+        sizes = [np.empty(0, dtype=np.int64)]
+        for _, (block_columns, block_sizes) in self.blocks(texts):
+            columns.append(block_columns)
+            sizes.append(block_sizes)
+        indices, offsets = np.concatenate(columns), offsets_of(np.concatenate(sizes))
+        ones = np.ones(len(indices), np.float32)
+        return csr_matrix((ones, indices, offsets), (len(offsets) - 1, self.n_columns))
 
     def blocks(
         self, texts: RankerTexts
@@ -115,20 +112,17 @@ class LexicalCells:
         """Yield blocks of candidates with the columns of their cells, ascending in a row, and
         how many each has.
         """
-        starts = dict(
-            zip(
-                self.tables, offsets_of(list(map(len, self.tables.values()))).tolist(), strict=False
-            )
-        )
+        starts, n_columns = self._offsets().tolist(), self.n_columns
         for where, cells in self._blocks(texts):
             n_rows = where.stop - where.start
             packed = [np.empty(0, dtype=np.int64)]
-            for group, (rows, keys) in cells.items():
+            for start, (group, (rows, keys)) in zip(starts, cells.items(), strict=False):
                 place, has_column = binary_search(keys, self.tables[group])
-                packed.append(rows[has_column] * self.n_columns + starts[group] + place[has_column])
+                columns = start + place[has_column]
+                packed.append(rows[has_column] * n_columns + columns)
             sorted_cells = np.concatenate(packed)
             sorted_cells.sort()
-            rows, columns = np.divmod(sorted_cells, max(self.n_columns, 1))
+            rows, columns = np.divmod(sorted_cells, max(n_columns, 1))
             yield where, (columns.astype(np.int32), np.bincount(rows, minlength=n_rows))
 
     def score(self, texts: RankerTexts, weights: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
@@ -143,17 +137,15 @@ class LexicalCells:
 
     def describe(self, columns: Sequence[int]) -> list[str]:
         """Return the names of some cells."""
-        ends = offsets_of(list(map(len, self.tables.values())))[1:]
-        groups = list(self.tables)
+        offsets, groups, base = self._offsets(), list(self.tables), self.base
         names = []
         for column in columns:
-            which = int(np.searchsorted(ends, column, side="right"))
-            table = self.tables[groups[which]]
-            key = int(table[column - (ends[which] - len(table))])
-            base = self.base
-            names.append(
-                self._name(groups[which], (key // base**2, key // base % base, key % base))
-            )
+            # Of groups that start at the same column, only the last one has cells.
+            number = int(np.searchsorted(offsets, column, side="right")) - 1
+            group = groups[number]
+            key = int(self.tables[group][column - offsets[number]])
+            parts = key // base**2, key // base % base, key % base
+            names.append(self._name(group, parts))
         return names
 
     def _name(self, group: str, key: tuple[int, int, int]) -> str:
@@ -179,8 +171,7 @@ class LexicalCells:
         # 0 means no word; unknown words are negative.
         numbers = self.words.numbers_of(texts.encoded.vocabulary) + 1
         numbers[numbers == 0] = -1
-        if not len(numbers):
-            numbers = np.full(1, -1)
+
         for where, arrays in pair_blocks(texts.encoded.arrays, _BLOCK_TOKENS, _BLOCK_PAIRS):
             first = texts.encoded.arrays.candidate_question[where.start]
             types = texts.types[first : first + len(arrays.question_passage)]
@@ -239,24 +230,16 @@ def _block_cells(
                     arrays.question_tokens, arrays.question_offsets, stop, n_words
                 )
                 owner, candidate_words, question_words = word_pairs(candidates, questions, question)
-                return (
-                    owner,
-                    numbers[candidate_words],
-                    np.zeros(len(owner), dtype=np.int64),
-                    numbers[question_words],
-                )
+                no_word = np.zeros(len(owner), dtype=np.int64)
+                return owner, numbers[candidate_words], no_word, numbers[question_words]
             case "opening, first word":
-                first = _first_words(arrays.candidate_tokens, arrays.candidate_offsets, 1, numbers)[
-                    :, 0
-                ]
-                return all_candidates, openings[:, 0], openings[:, 1], first
-            case "opening, length":
-                return (
-                    all_candidates,
-                    openings[:, 0],
-                    openings[:, 1],
-                    np.minimum(lengths, _MAX_LENGTH),
+                first_words = _first_words(
+                    arrays.candidate_tokens, arrays.candidate_offsets, 1, numbers
                 )
+                return all_candidates, openings[:, 0], openings[:, 1], first_words[:, 0]
+            case "opening, length":
+                cut = np.minimum(lengths, _MAX_LENGTH)
+                return all_candidates, openings[:, 0], openings[:, 1], cut
             case "opening, word":
                 return rows, openings[rows, 0], openings[rows, 1], word
         raise KeyError(group)
@@ -272,8 +255,9 @@ def _first_words(
     """
     first_words = np.zeros((len(offsets) - 1, n), dtype=np.int64)
     for k in range(n):
-        has = np.diff(offsets) > k
-        first_words[has, k] = numbers[tokens[offsets[:-1][has] + k]]
+        is_longer = np.diff(offsets) > k
+        places = offsets[:-1][is_longer] + k
+        first_words[is_longer, k] = numbers[tokens[places]]
     return first_words
 
 
@@ -288,7 +272,8 @@ def _ngrams(
     ends = np.repeat(arrays.candidate_offsets[1:], lengths)
     start = np.flatnonzero(np.arange(len(row)) + n <= ends)
     token_numbers = numbers[arrays.candidate_tokens]
-    columns = [row[start], *(np.zeros(len(start), dtype=np.int64) for _ in range(3 - n))]
+    no_word = np.zeros(len(start), dtype=np.int64)
+    columns = [row[start], *[no_word] * (3 - n)]
     columns += [token_numbers[start + k] for k in range(n)]
     order = np.lexsort(columns[::-1])
     sorted_columns = [column[order] for column in columns]
@@ -302,7 +287,8 @@ class _KeyCounts:
     """How often keys occurred, added up block by block."""
 
     def __init__(self) -> None:
-        self._keys, self._counts = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+        self._keys = np.empty(0, dtype=np.int64)
+        self._counts = np.empty(0, dtype=np.int64)
         self._waiting: list[NDArray[np.int64]] = []
         self._n_waiting = 0
 
@@ -320,15 +306,14 @@ class _KeyCounts:
         return self._keys[self._counts >= min_count]
 
     def _merge(self) -> None:
-        fresh, counts = np.unique(
-            np.concatenate([self._keys[:0], *self._waiting]), return_counts=True
-        )
+        if not self._waiting:
+            return
+        fresh, counts = np.unique(np.concatenate(self._waiting), return_counts=True)
         place, is_counted = binary_search(fresh, self._keys)
         self._counts[place[is_counted]] += counts[is_counted]
         keys = np.concatenate((self._keys, fresh[~is_counted]))
+        counts = np.concatenate((self._counts, counts[~is_counted]))
+        # The keys are two ascending runs, which a stable sort only merges.
         order = np.argsort(keys, kind="stable")
-        self._keys, self._counts = (
-            keys[order],
-            np.concatenate((self._counts, counts[~is_counted]))[order],
-        )
+        self._keys, self._counts = keys[order], counts[order]
         self._waiting, self._n_waiting = [], 0

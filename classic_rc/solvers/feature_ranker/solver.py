@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import lru_cache, partial
 from itertools import islice
 from pathlib import Path
-from typing import Any, ClassVar, Literal, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,6 +81,9 @@ from classic_rc.text.encode import SharedQuestions
 from classic_rc.text.encoded import EncodedDataset
 from classic_rc.text.languages import dataset_language
 from classic_rc.work import part_of_work
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
 
 GROUPS = tuple(group for group in OPTIONS.groups if group != PRIOR)
 """The groups of features of questions with options."""
@@ -296,7 +299,9 @@ class FeatureRanker(Solver):
         with part_of_work(0.4):
             values = self._features(texts, groups, lexical)
         names, raw = table.names_of(groups), cases.offsets is None
-        self.columns_ = [j for j in range(len(names)) if _differs(values[:, j], offsets, raw=raw)]
+        self.columns_ = [
+            j for j, feature in enumerate(values.T) if _differs(feature, offsets, raw=raw)
+        ]
         if len(self.columns_) < len(names):
             values = values[:, self.columns_]
         used = [names[j] for j in self.columns_]
@@ -340,15 +345,11 @@ class FeatureRanker(Solver):
         self, texts: Any, cases: Cases, learner: Callable[..., Learner]
     ) -> NDArray[np.float64]:
         """Learn the lexical score; return the scores of the training candidates out of fold."""
-        from scipy.sparse import csr_matrix, hstack
-
         assert self.words_ is not None
         self.cells_ = LexicalCells.learn(texts, self.words_, INPUTS[self.inputs], self.min_count)
         matrix = _expand(texts.encoded, self.cells_.matrix(texts))
-        if cases.offsets is None:  # a column of ones for the bias, which the score leaves out
-            matrix = hstack(
-                [matrix, csr_matrix(np.ones((matrix.shape[0], 1), np.float32))], format="csr"
-            )
+        if cases.offsets is None:  # a column for the bias, which the score leaves out
+            matrix = _append_ones(matrix)
         fitted = learner(Features(None, matrix), min_count=self.min_count)
         weights = self._fit_weights(fitted, "lexical_C", self.lexical_C, "the lexical score")
         self.cell_weights_ = weights[: self.cells_.n_columns].astype(np.float32)
@@ -400,7 +401,9 @@ class FeatureRanker(Solver):
 
     def _scores(self, texts: Any, blocks: Iterable[_Contributions]) -> Scores:
         encoded, rows = texts.encoded, self._rows(texts.encoded)
-        values = np.concatenate([np.empty(0), *(sum(b.groups.values()) for b in blocks)])
+        values = np.empty(self._offsets(encoded)[-1])
+        for block in blocks:
+            values[block.where] = sum(block.groups.values())
         evidence = _expand(encoded, self.table_.has_evidence(texts))
         return encoded.in_order(values if rows is None else values[rows], evidence)
 
@@ -438,10 +441,9 @@ class FeatureRanker(Solver):
                 number = bisect_right(stops, row)
                 sentence = int(evidence[distinct_row])
                 marks = (Mark(*sentences[sentence], "sentence"),) if sentence >= 0 else ()
-                candidate_explanation = explainers[number](
-                    row - blocks[number].where.start, candidate, cells[distinct_row]
-                )
-                explained.append(replace(candidate_explanation, marks=marks))
+                block_row = row - blocks[number].where.start
+                explanation = explainers[number](block_row, candidate, cells[distinct_row])
+                explained.append(replace(explanation, marks=marks))
             yield replace(plain, candidates=tuple(explained))
 
     def _row_explainer(
@@ -456,11 +458,12 @@ class FeatureRanker(Solver):
         def formula(row: int, score: float) -> Term:
             parts = []
             for group, amounts in groups.items():
-                features = [
-                    _explain_feature(names[j], values[j, row], added[j, row], columns[j], row)
-                    for j, feature_group in enumerate(group_of)
-                    if feature_group == group and added[j, row]
-                ]
+                features = []
+                for j, name in enumerate(names):
+                    amount = added[j, row]
+                    if group_of[j] == group and amount:
+                        feature = _explain_feature(name, values[j, row], amount, columns[j], row)
+                        features.append(feature)
                 if group in boosted and boosted[group][row]:
                     features.append(given("trees", boosted[group][row]))
                 amount = float(amounts[row])
@@ -473,15 +476,16 @@ class FeatureRanker(Solver):
             row: int, plain: CandidateExplanation, cells: Mapping[str, float]
         ) -> CandidateExplanation:
             largest = np.argsort(-np.abs(added[:, row]), kind="stable")[:_SHOWN_FEATURES]
-            lines = [
-                f"{names[j]} = {values[j, row]:.4g} adds {added[j, row]:+.4f}"
-                for j in largest
-                if added[j, row]
-            ]
+            lines = []
+            for j in largest:
+                value, amount = values[j, row], added[j, row]
+                if amount:
+                    lines.append(f"{names[j]} = {value:.4g} adds {amount:+.4f}")
             lines += [f"{name} has the lexical weight {cells[name]:+.4f}" for name in cells]
+            numbers = {group: float(amounts[row]) for group, amounts in groups.items()}
             return replace(
                 plain,
-                numbers={group: float(amounts[row]) for group, amounts in groups.items()},
+                numbers=numbers,
                 quote="; ".join(lines) or None,
                 source="largest features" if lines else None,
                 make_formula=partial(formula, row, plain.score),
@@ -528,15 +532,16 @@ class FeatureRanker(Solver):
         design = self.ranker_.design
         state: dict[str, Any] = {
             "table": self.table_.name,
-            "words": None if self.words_ is None else self.words_.words,
-            "n_passages": 0 if self.words_ is None else self.words_.n_passages,
+            "words": None,
+            "n_passages": 0,
             "chosen": self.chosen_,
             "features": list(design.names),
             "columns": self.columns_,
-            "cells": None if self.cells_ is None else list(self.cells_.tables),
+            "cells": None,
         }
         arrays: dict[str, NDArray[Any]] = {"scale": design.scale, "weights": self.ranker_.weights}
         if self.words_ is not None:
+            state |= {"words": self.words_.words, "n_passages": self.words_.n_passages}
             arrays["passages_with"] = self.words_.passages_with.astype(np.int32)
         if design.mean is not None and design.deviation is not None:
             arrays |= {"mean": design.mean, "deviation": design.deviation}
@@ -546,6 +551,7 @@ class FeatureRanker(Solver):
                 "vectors": self.vectors_.vectors,
             }
         if self.cells_ is not None:
+            state["cells"] = list(self.cells_.tables)
             arrays |= {f"cells.{group}": table for group, table in self.cells_.tables.items()}
             arrays["cell_weights"] = self.cell_weights_
         if self.forest_ is not None:
@@ -571,18 +577,12 @@ class FeatureRanker(Solver):
         self.vectors_, self.cells_, self.cell_weights_ = None, None, np.empty(0, dtype=np.float32)
         if self.words_ is not None:
             self._restore_learned(self.words_, state, arrays)
-        design = Design(
-            tuple(state["features"]),
-            self._crossed(state["features"]),
-            arrays["scale"],
-            arrays.get("mean"),
-            arrays.get("deviation"),
-        )
-        for array in (
-            design.scale,
-            *([] if design.mean is None else [design.mean, arrays["deviation"]]),
-        ):
-            check_shape(array, (len(columns),))
+        features, crossed = tuple(state["features"]), self._crossed(state["features"])
+        mean, deviation = arrays.get("mean"), arrays.get("deviation")
+        design = Design(features, crossed, arrays["scale"], mean, deviation)
+        units = ["scale"] if mean is None else ["scale", "mean", "deviation"]
+        for name in units:
+            check_shape(arrays[name], (len(columns),))
         check_shape(arrays["weights"], (design.n_columns,))
         self.columns_, self.ranker_ = columns, Ranker(design, arrays["weights"])
         nested = state.get("prior")
@@ -623,10 +623,8 @@ class FeatureRanker(Solver):
         return groups if self.prior is None else (*groups, PRIOR)
 
     def _texts(self, questions: Sequence[Question]) -> Any:
-        task = questions[0].task
-        learned_tasks = sorted(
-            table_task for table_task, table in TABLES.items() if table.name == self.table_.name
-        )
+        task, name = questions[0].task, self.table_.name
+        learned_tasks = sorted(task for task, table in TABLES.items() if table.name == name)
         if task not in learned_tasks:
             learned = " or ".join(learned_tasks)
             problem = (
@@ -641,7 +639,8 @@ class FeatureRanker(Solver):
         read = {"passage": question.passage.text, "question": question.text}
         inputs = [text for name, text in read.items() if name in INPUTS[self.inputs]]
         candidates = sorted(set(candidate_texts(question.candidates)))
-        return "\0".join((*inputs, *candidates, *sorted(map(str, question.gold or ()))))
+        gold = sorted(map(str, question.gold or ()))
+        return "\0".join((*inputs, *candidates, *gold))
 
     def _rows(self, encoded: EncodedDataset) -> NDArray[np.int64] | None:
         """Return the row of each candidate in the matrix of features; None if each has one of
@@ -659,9 +658,8 @@ class FeatureRanker(Solver):
         return None if self.words_ is None else self.words_.rarity(encoded.vocabulary)
 
     def _crossed(self, names: Sequence[str]) -> NDArray[np.int64]:
-        return np.array(
-            [j for j, name in enumerate(names) if name in self.table_.crossed], dtype=np.int64
-        )
+        crossed = [j for j, name in enumerate(names) if name in self.table_.crossed]
+        return np.array(crossed, dtype=np.int64)
 
     def _features(
         self, texts: Any, groups: tuple[str, ...], lexical: NDArray[np.float64] | None
@@ -671,13 +669,11 @@ class FeatureRanker(Solver):
         """
         encoded, table = texts.encoded, self.table_
         rarity = self._rarity(encoded)
-        parts = [
-            table.compute(texts, rarity, [group for group in groups if group not in table.learned])
-        ]
+        computed = [group for group in groups if group not in table.learned]
+        parts = [table.compute(texts, rarity, computed)]
         if "vectors" in groups:
-            vector_columns = np.zeros(
-                (len(encoded.arrays.candidate_question), len(table.groups["vectors"]))
-            )
+            n_distinct = len(encoded.arrays.candidate_question)
+            vector_columns = np.zeros((n_distinct, len(table.groups["vectors"])))
             if self.vectors_ is not None and self.words_ is not None and rarity is not None:
                 vector_columns = vector_features(texts, self.words_, self.vectors_, rarity)
             parts.append(_expand(encoded, vector_columns))
@@ -698,7 +694,8 @@ class FeatureRanker(Solver):
         group_of = list(map(self.table_.group_of, self.ranker_.design.names))
         for start, stop in runs_of(np.diff(offsets), _BLOCK_CANDIDATES):
             where = slice(int(offsets[start]), int(offsets[stop]))
-            types, starts = texts.types[start:stop], offsets[start : stop + 1] - where.start
+            types = texts.types[start:stop]
+            starts = offsets[start : stop + 1] - where.start
             values = features[where]
             added = self.ranker_.contributions(values, types, starts)
             boosted = {} if forest is None else forest.amounts(values, types, starts, group_of)
@@ -709,12 +706,15 @@ class FeatureRanker(Solver):
 
     def _columns_as_prior(self, texts: Any) -> NDArray[np.float64]:
         """Return the features that this ranker adds to another one: :data:`PRIOR_COLUMNS`."""
-        result = np.zeros((int(self._offsets(texts.encoded)[-1]), len(PRIOR_COLUMNS)))
+        n_rows = self._offsets(texts.encoded)[-1]
+        result = np.zeros((n_rows, len(PRIOR_COLUMNS)))
+        names = self.ranker_.design.names
         for block in self._contributions(texts):
             score, trees = sum(block.groups.values()), sum(block.boosted.values())
-            columns = {
-                **dict(zip(self.ranker_.design.names, block.values, strict=True)),
-                **block.groups,
+            columns: dict[str, Any] = dict(zip(names, block.values, strict=True))
+            # A feature and its group can have one name: "position" is the group.
+            columns |= block.groups
+            columns |= {
                 "score": score,
                 "score without lexical": score - block.groups.get("lexical", 0.0),
                 "linear score": score - trees,
@@ -745,6 +745,14 @@ class _Contributions(NamedTuple):
     added: NDArray[np.float64]  # (n_features, n_candidates): what the weights add
     boosted: Mapping[str, NDArray[np.float64]]  # what the trees add, by group
     groups: Mapping[str, NDArray[np.float64]]  # bias, weights and trees, by group
+
+
+def _append_ones(matrix: csr_matrix) -> csr_matrix:
+    """Append a column of ones."""
+    from scipy.sparse import csr_matrix, hstack
+
+    ones = np.ones((matrix.shape[0], 1), np.float32)
+    return hstack([matrix, csr_matrix(ones)], format="csr")
 
 
 def _expand(encoded: EncodedDataset, values: Any) -> Any:
@@ -780,18 +788,15 @@ def _explain_feature(
     name: str, value: float, added: float, columns: Sequence[WeightedColumn], row: int
 ) -> Term:
     """Return what a feature adds: the sum of its columns' values times their weights."""
-    products = [
-        (c.name, float(c.values[row]), float(np.broadcast_to(c.weights, c.values.shape)[row]))
-        for c in columns
-    ]
-    products = [column for column in products if column[1] * column[2]]
-    note = f"feature {value:.4g}: " + " + ".join(column for column, _, _ in products)
-    return plus(
-        name,
-        *(times("", column_value, weight) for _, column_value, weight in products),
-        value=float(added),
-        note=note,
-    )
+    labels, products = [], []
+    for column in columns:
+        weights = np.broadcast_to(column.weights, column.values.shape)
+        column_value, weight = float(column.values[row]), float(weights[row])
+        if column_value * weight:
+            labels.append(column.name)
+            products.append(times("", column_value, weight))
+    note = f"feature {value:.4g}: " + " + ".join(labels)
+    return plus(name, *products, value=float(added), note=note)
 
 
 def _largest_cells(
@@ -806,11 +811,6 @@ def _largest_cells(
             cell_weights = weights[candidate_columns].astype(np.float64)
             largest = np.argsort(-np.abs(cell_weights), kind="stable")[:_SHOWN_CELLS]
             labels = cells.describe(candidate_columns[largest].tolist())
-            cells_of_candidates.append(
-                {
-                    label: float(w)
-                    for label, w in zip(labels, cell_weights[largest], strict=True)
-                    if w
-                }
-            )
+            labelled = zip(labels, cell_weights[largest].tolist(), strict=True)
+            cells_of_candidates.append({label: weight for label, weight in labelled if weight})
     return cells_of_candidates

@@ -72,20 +72,17 @@ class FeatureTable:
 
 def _option_texts(questions: Sequence[Question], inputs: frozenset[str]) -> RankerTexts:
     texts = ranker_texts(questions)
-    changes, arrays, n_questions = (
-        _without_inputs(texts, inputs),
-        texts.encoded.arrays,
-        len(texts.encoded),
-    )
+    changes, n_questions = _without_inputs(texts, inputs), len(texts.encoded)
     if "passage" not in inputs:
         no_turns = np.empty(0, dtype=np.int64)
         changes |= {"turns": no_turns, "speakers": no_turns}
     if "question" not in inputs:
+        arrays = texts.encoded.arrays
         changes |= {
             "types": np.full(n_questions, len(QUESTION_TYPES)),
             "statements": arrays.candidate_tokens,
+            "statement_offsets": arrays.candidate_offsets,
         }
-        changes["statement_offsets"] = arrays.candidate_offsets
     return replace(texts, asked_speaker=np.full(n_questions, -1), **changes) if changes else texts
 
 

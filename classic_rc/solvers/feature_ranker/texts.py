@@ -5,9 +5,10 @@ facts, rarity.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -153,20 +154,44 @@ def ranker_texts(questions: Sequence[Question]) -> RankerTexts:
     passages = [grouped[i].passage for i in first.tolist()]
     spoken = list(iter_spoken_sentences(passages))
     speakers, named_speakers = _find_speakers(spoken, grouped, encoded)
+    turns = [sentence.turn for sentences in spoken for sentence in sentences]
+    types = [question_type(question.query) for question in grouped]
     statements, statement_offsets = _build_statements(encoded, grouped)
     return RankerTexts(
         encoded,
         stop_flags(encoded.vocabulary, encoded.analyzer, STOP_LIST),
         sentence_offsets,
         passage_sentences,
-        np.array([sentence.turn for sentences in spoken for sentence in sentences], dtype=np.int64),
-        speakers,
-        named_speakers,
-        np.array([question_type(q.query) for q in grouped], dtype=np.int64),
-        statements,
-        statement_offsets,
-        _candidate_facts(encoded, grouped),
+        turns=np.array(turns, dtype=np.int64),
+        speakers=speakers,
+        asked_speaker=named_speakers,
+        types=np.array(types, dtype=np.int64),
+        statements=statements,
+        statement_offsets=statement_offsets,
+        facts=_candidate_facts(encoded, grouped),
     )
+
+
+class PassageSentences(NamedTuple):
+    """The sentences of consecutive passages, numbered from 0."""
+
+    offsets: NDArray[np.int64]  # (n_sentences + 1,): into the tokens of these passages
+    of_passage: NDArray[np.int64]  # (n_passages + 1,)
+    first: int  # the first sentence among those of all passages
+
+    @classmethod
+    def of(
+        cls,
+        sentence_offsets: NDArray[np.int64],
+        passage_sentences: NDArray[np.int64],
+        start: int,
+        stop: int,
+    ) -> PassageSentences:
+        """Return the sentences of the passages from `start` to `stop`, given those of all."""
+        of_passage = passage_sentences[start : stop + 1]
+        first = int(of_passage[0])
+        offsets = sentence_offsets[first : of_passage[-1] + 1]
+        return cls(offsets - offsets[0], of_passage - first, first)
 
 
 def spoken_texts(passages: Passages) -> Iterator[list[str]]:
@@ -189,9 +214,8 @@ def question_type(text: str) -> int:
     ['how many', 'cloze']
     """
     low = text.lower()
-    return next(
-        (i for i, pattern in enumerate(_TYPE_PATTERNS) if pattern.search(low)), len(_TYPE_PATTERNS)
-    )
+    matching = (i for i, pattern in enumerate(_TYPE_PATTERNS) if pattern.search(low))
+    return next(matching, len(_TYPE_PATTERNS))
 
 
 def word_flags(vocabulary: Sequence[str], words: str) -> NDArray[np.bool_]:
@@ -205,29 +229,30 @@ def _find_speakers(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return each sentence's speaker, and the speaker that each question names first, or -1."""
     numbers: list[int] = []
-    names: list[
-        list[frozenset[str]]
-    ] = []  # of each passage's speakers, the words that can name them
+    names: list[dict[str, int]] = []  # of each passage, the speaker that a word names
     for sentences in spoken:
-        passage_speakers: dict[str, int] = {}
+        speakers: dict[str, int] = {}
         numbers += [
-            passage_speakers.setdefault(s.speaker, len(passage_speakers)) if s.turn >= 0 else -1
-            for s in sentences
+            speakers.setdefault(sentence.speaker, len(speakers)) if sentence.turn >= 0 else -1
+            for sentence in sentences
         ]
-        names.append([_speaker_words(label) for label in passage_speakers])
+        names.append(_name_speakers(speakers))
     named_speakers = np.full(len(grouped), -1, dtype=np.int64)
     passage_of = encoded.arrays.question_passage.tolist()
     for i, (question, passage) in enumerate(zip(grouped, passage_of, strict=True)):
-        if names[passage]:
+        speaker_of = names[passage]
+        if speaker_of:
             words = re.findall(r"[^\W_]+", question.text.lower())
-            speakers_by_word = (
-                k
-                for word in words
-                for k, speaker_words in enumerate(names[passage])
-                if word in speaker_words
-            )
-            named_speakers[i] = next(speakers_by_word, -1)
+            named_speakers[i] = next((speaker_of[w] for w in words if w in speaker_of), -1)
     return np.array(numbers, dtype=np.int64), named_speakers
+
+
+def _name_speakers(labels: Iterable[str]) -> dict[str, int]:
+    """Return the speaker that each word of questions names; of several, the first."""
+    speaker_of: dict[str, int] = {}
+    for number, label in enumerate(labels):
+        speaker_of = dict.fromkeys(_speaker_words(label), number) | speaker_of
+    return speaker_of
 
 
 def _speaker_words(label: str) -> frozenset[str]:
@@ -298,10 +323,10 @@ def _build_statements(
 
     order = np.lexsort((keys, owner))
     order = order[is_kept[order]]
-    counts = np.bincount(owner[order], minlength=n_questions)
-    n_left = np.bincount(
-        owner[order], weights=keys[order] < slot[owner[order]], minlength=n_questions
-    ).astype(np.int64)
+    owner = owner[order]
+    counts = np.bincount(owner, minlength=n_questions)
+    is_left = keys[order] < slot[owner]
+    n_left = np.bincount(owner[is_left], minlength=n_questions)
     return _insert_candidates(encoded, tokens[order], offsets_of(counts), n_left)
 
 
@@ -320,29 +345,33 @@ def _insert_candidates(
     """
     arrays = encoded.arrays
     question = arrays.candidate_question
-    starts, n_before = offsets[:-1][question], n_left[question]
-    # Three pieces a candidate, out of the tokens of questions and candidates, one behind the other.
-    pieces = np.stack(
-        (starts, len(tokens) + arrays.candidate_offsets[:-1], starts + n_before), axis=1
-    )
-    counts = np.stack(
-        (n_before, np.diff(arrays.candidate_offsets), np.diff(offsets)[question] - n_before), axis=1
-    )
+    n_before = n_left[question]
+    # Three pieces a candidate: the question's first tokens, the candidate, the question's last.
+    counts = np.empty((len(question), 3), dtype=np.int64)
+    counts[:, 0] = n_before
+    counts[:, 1] = np.diff(arrays.candidate_offsets)
+    counts[:, 2] = np.diff(offsets)[question] - n_before
+    # The tokens of candidates are behind those of questions.
     all_tokens = np.concatenate((tokens, arrays.candidate_tokens))
-    return all_tokens[ragged_indices(pieces.ravel(), counts.ravel())], offsets_of(
-        counts.sum(axis=1)
-    )
+    starts = np.empty_like(counts)
+    starts[:, 0] = offsets[:-1][question]
+    starts[:, 1] = len(tokens) + arrays.candidate_offsets[:-1]
+    starts[:, 2] = starts[:, 0] + n_before
+    statements = all_tokens[ragged_indices(starts.ravel(), counts.ravel())]
+    return statements, offsets_of(counts.sum(axis=1))
 
 
 def _blank_places(encoded: EncodedDataset, grouped: Sequence[Question]) -> NDArray[np.int64]:
     """Return how many tokens precede the blank of each question, or -1 if it has none."""
     places = np.full(len(grouped), -1, dtype=np.int64)
-    blanks = [(i, q.text.find("_")) for i, q in enumerate(grouped) if "_" in q.text]
-    if blanks:
-        offsets = TextEncoder(encoded.analyzer).encode(
-            [grouped[i].text[:end] for i, end in blanks]
-        )[1]
-        places[[i for i, _ in blanks]] = np.diff(offsets)
+    with_blank, texts_before = [], []
+    for i, question in enumerate(grouped):
+        if "_" in question.text:
+            with_blank.append(i)
+            texts_before.append(question.text.partition("_")[0])
+    if with_blank:
+        _, offsets = TextEncoder(encoded.analyzer).encode(texts_before)
+        places[with_blank] = np.diff(offsets)
     return places
 
 
@@ -355,34 +384,35 @@ def _candidate_facts(encoded: EncodedDataset, grouped: Sequence[Question]) -> ND
     rows = np.arange(n_distinct) if encoded.candidate_rows is None else encoded.candidate_rows
     owner = np.repeat(np.arange(n_distinct), np.diff(arrays.candidate_offsets))
 
+    texts = [candidate.text for q in grouped for candidate in q.candidates]
+    plain = [text.strip(" .!,").lower() for text in texts]
+    lengths = np.diff(arrays.candidate_offsets)[rows]
+    sizes = np.diff(encoded.question_offsets)
+    position = ragged_indices(np.zeros(len(sizes), dtype=np.int64), sizes)
+
     def count(words: str) -> NDArray[np.float64]:
         flags = word_flags(encoded.vocabulary, words)[arrays.candidate_tokens]
         return sums_by(owner, flags, n_distinct)[rows]
 
-    texts = [candidate.text for q in grouped for candidate in q.candidates]
-    lengths = np.diff(arrays.candidate_offsets)[rows]
-    sizes = np.diff(encoded.question_offsets)
-    position = ragged_indices(np.zeros(len(sizes), dtype=np.int64), sizes)
-    plain = [text.strip(" .!,").lower() for text in texts]
+    def column(numbers: Iterable[float]) -> NDArray[np.float64]:
+        return np.fromiter(numbers, np.float64, len(texts))
 
     def found(pattern: re.Pattern[str]) -> NDArray[np.float64]:
-        return np.fromiter(
-            (pattern.search(text) is not None for text in texts), np.float64, len(texts)
-        )
+        return column(pattern.search(text) is not None for text in texts)
 
     facts = {
         "log words": np.log1p(lengths),
-        "log characters": np.log1p(np.fromiter(map(len, texts), np.float64, len(texts))),
+        "log characters": np.log1p(column(map(len, texts))),
         "position": position,
         "is last": position == np.repeat(sizes - 1, sizes),
         "negations": count(NEGATIONS),
         "extreme words": count(_EXTREMES),
         "has digits": found(_DIGIT),
-        "has capital inside": np.fromiter(map(_has_capital_inside, texts), np.float64, len(texts)),
+        "has capital inside": column(map(_has_capital_inside, texts)),
         "above, both or none": found(_ABOVE),
         "not mentioned": found(_NOT_MENTIONED),
-        "is yes": np.fromiter((text == "yes" for text in plain), np.float64, len(texts)),
-        "is no": np.fromiter((text == "no" for text in plain), np.float64, len(texts)),
+        "is yes": column(text == "yes" for text in plain),
+        "is no": column(text == "no" for text in plain),
     }
     return np.stack([facts[name].astype(np.float64) for name in FACTS], axis=1)
 

@@ -88,23 +88,24 @@ class Design:
         """Learn the units from the features of training candidates: shape (n_candidates,
         n_features).
         """
-        scale = np.ones(len(names))
-        for j in range(len(names)):
-            centred = compare(np.asarray(values[:, j], dtype=np.float64), offsets).centred
-            scale[j] = _unit(np.sqrt(np.mean(centred * centred)) if len(centred) else 0.0)
+        n = len(names)
+        scale, mean, deviation = np.ones(n), np.zeros(n), np.ones(n)
+        if len(values):
+            for j in range(n):
+                column = np.asarray(values[:, j], dtype=np.float64)
+                centred = compare(column, offsets).centred
+                scale[j] = _unit(np.sqrt(np.mean(centred * centred)))
+                if raw:
+                    mean[j], deviation[j] = column.mean(), _unit(column.std())
         if not raw:
             return cls(tuple(names), crossed, scale, None, None)
-        columns = [np.asarray(values[:, j], dtype=np.float64) for j in range(len(names))]
-        mean = np.array([column.mean() if len(column) else 0.0 for column in columns])
-        deviation = np.array(
-            [_unit(float(column.std())) if len(column) else 1.0 for column in columns]
-        )
         return cls(tuple(names), crossed, scale, mean, deviation)
 
     @property
     def n_dense(self) -> int:
         """The number of columns before the crossed ones."""
-        return 2 * len(self.names) if self.mean is None else 3 * len(self.names) + 1
+        n = len(self.names)
+        return 2 * n if self.mean is None else 3 * n + 1
 
     @property
     def n_columns(self) -> int:
@@ -119,7 +120,8 @@ class Design:
         centred, standard = compare(exact, offsets)
         raw = None
         if self.mean is not None and self.deviation is not None:
-            raw = np.clip((exact - self.mean[j]) / self.deviation[j], -LIMIT, LIMIT)
+            raw = (exact - self.mean[j]) / self.deviation[j]
+            raw = np.clip(raw, -LIMIT, LIMIT)
         return np.clip(centred / self.scale[j], -LIMIT, LIMIT), standard, raw
 
     def matrix(
@@ -147,11 +149,8 @@ class Design:
             return Features(dense)
         type_of = np.repeat(types, np.diff(offsets))
         indices = (type_of[:, None] * k + np.arange(k)).astype(np.int32)
-        crossed = csr_matrix(
-            (dense[:, self.crossed].ravel(), indices.ravel(), np.arange(n + 1) * k),
-            (n, N_TYPES * k),
-        )
-        return Features(dense, crossed)
+        cells = dense[:, self.crossed].ravel(), indices.ravel(), np.arange(n + 1) * k
+        return Features(dense, csr_matrix(cells, (n, N_TYPES * k)))
 
 
 def _unit(deviation: float) -> float:
@@ -209,15 +208,13 @@ class Ranker:
         type_of = np.repeat(types, np.diff(offsets))
         for j in range(f):
             c, z, raw = design.terms(values[:, j], j, offsets)
-            yield [
+            columns = [
                 WeightedColumn("minus the question's mean", c, of_type[type_of, j]),
                 WeightedColumn("standardised in the question", z, self.weights[f + j]),
-                *(
-                    []
-                    if raw is None
-                    else [WeightedColumn("standardised", raw, self.weights[2 * f + j])]
-                ),
             ]
+            if raw is not None:
+                columns.append(WeightedColumn("standardised", raw, self.weights[2 * f + j]))
+            yield columns
 
     @property
     def bias(self) -> float:
@@ -311,9 +308,8 @@ class Cases(NamedTuple):
             return float(np.logaddexp(0, np.where(self.right > 0, -row_scores, row_scores)).sum())
         if not len(row_scores):
             return 0.0
-        row_scores = row_scores - np.repeat(
-            np.maximum.reduceat(row_scores, self.offsets[:-1]), np.diff(self.offsets)
-        )
+        # The largest score is taken off, so that no exponential overflows.
+        row_scores = row_scores - _best_in_case(row_scores, self.offsets)
         totals = np.add.reduceat(np.exp(row_scores), self.offsets[:-1])
         return float(np.log(totals).sum() - row_scores[self.right > 0].sum())
 
@@ -324,11 +320,15 @@ class Cases(NamedTuple):
         row_scores, is_right = scores[self.rows], self.right > 0
         if self.offsets is None:
             return ((row_scores > 0) == is_right).astype(np.float64)
-        starts = self.offsets[:-1]
-        is_best = row_scores == np.repeat(
-            np.maximum.reduceat(row_scores, starts), np.diff(self.offsets)
-        )
-        return is_best[is_right] / np.add.reduceat(is_best, starts, dtype=np.int64)
+        is_best = row_scores == _best_in_case(row_scores, self.offsets)
+        n_best = np.add.reduceat(is_best, self.offsets[:-1], dtype=np.int64)
+        return is_best[is_right] / n_best
+
+
+def _best_in_case(scores: NDArray[np.float64], offsets: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the best score of each row's case."""
+    best = np.maximum.reduceat(scores, offsets[:-1])
+    return np.repeat(best, np.diff(offsets))
 
 
 class _Compared(NamedTuple):
@@ -367,6 +367,7 @@ class Learner(NamedTuple):
         if not self.features.shape[1] or not len(cases.rows):
             return GRID[0]
         cases, typed = self._by_type(cases)
+        # `typed` stands for the sparse columns that repeat dense ones.
         features = self.features._replace(sparse=None) if len(self.crossed) else self.features
         folds = self.folds[cases.questions]
         if cases.offsets is not None:
@@ -397,6 +398,7 @@ class Learner(NamedTuple):
         n_crossed, sparse = len(self.crossed), self.features.sparse
         if not n_crossed or sparse is None:
             return cases, TypedColumns.none(len(cases.rows))
+        # All entries of a row are columns of its type.
         types = sparse.indices[::n_crossed] // n_crossed
         first = cases.rows if cases.offsets is None else cases.rows[cases.offsets[:-1]]
         cases = cases.take(np.argsort(types[first], kind="stable"))
@@ -432,23 +434,23 @@ class _Model:
 
     def __init__(self, features: Features, cases: Cases, min_count: int) -> None:
         self._cases, self._n_columns = cases, features.shape[1]
-        self._features, self._kept = _frequent(_take_rows(features, cases.rows), min_count)
-        self._own = np.zeros(len(self._kept))
+        self._features, self._columns = _frequent(_take_rows(features, cases.rows), min_count)
+        self._weights = np.zeros(len(self._columns))
         self.converged = True
 
     def fit(self, C: float, tolerance: float = _EXACT) -> None:
-        if len(self._kept) and len(self._cases.rows):
+        if len(self._columns) and len(self._cases.rows):
             right, offsets = self._cases.right, self._cases.offsets
             fit = fit_logistic(
-                self._features, right, C, offsets=offsets, start=self._own, tolerance=tolerance
+                self._features, right, C, offsets=offsets, start=self._weights, tolerance=tolerance
             )
-            self._own, self.converged = fit.weights, fit.converged
+            self._weights, self.converged = fit.weights, fit.converged
 
     @property
     def weights(self) -> NDArray[np.float64]:
         """The weights of all columns, 0 for those that are not learned."""
         weights = np.zeros(self._n_columns)
-        weights[self._kept] = self._own
+        weights[self._columns] = self._weights
         return weights
 
 
@@ -477,11 +479,12 @@ def weighted_sums(
     n_dense = 0 if features.dense is None else features.dense.shape[1]
     result = np.zeros(len(rows))
     for start in range(0, len(rows), _BLOCK_ROWS):
-        where = slice(start, start + _BLOCK_ROWS)
+        block_rows = rows[start : start + _BLOCK_ROWS]
+        sums = result[start : start + _BLOCK_ROWS]
         if features.dense is not None:
-            result[where] += features.dense[rows[where]].astype(np.float64) @ weights[:n_dense]
+            sums += features.dense[block_rows].astype(np.float64) @ weights[:n_dense]
         if features.sparse is not None:
-            result[where] += features.sparse[rows[where]] @ weights[n_dense:]
+            sums += features.sparse[block_rows] @ weights[n_dense:]
     return result
 
 

@@ -8,8 +8,8 @@ exponential in one of them.
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -20,6 +20,7 @@ from classic_rc.kernels.pairs import WordCounts, occurrences
 from classic_rc.kernels.word_sets import flagged_or_all
 from classic_rc.solvers.feature_ranker.texts import (
     RARITY_BITS,
+    PassageSentences,
     RankerTexts,
     TrainingWords,
     content_counts,
@@ -92,22 +93,21 @@ class CountVectors:
         arrays = texts.encoded.arrays
         numbers = words.numbers_of(texts.encoded.vocabulary)
         frequency = np.zeros(len(words), dtype=np.int64)
-        np.add.at(
-            frequency,
-            numbers,
-            np.bincount(arrays.passage_tokens, minlength=arrays.n_words)[: len(numbers)],
-        )
+        counts = np.bincount(arrays.passage_tokens, minlength=arrays.n_words)
+        np.add.at(frequency, numbers, counts[: len(numbers)])
         frequent = np.flatnonzero(frequency >= MIN_COUNT)
-        frequent = np.sort(frequent[np.argsort(-frequency[frequent], kind="stable")[:MAX_VECTORS]])
+        # Of equally frequent words, the first in the alphabet has a vector.
+        by_frequency = np.argsort(-frequency[frequent], kind="stable")
+        frequent = np.sort(frequent[by_frequency[:MAX_VECTORS]])
         index = np.full(max(len(words), 1), -1)
         index[frequent] = np.arange(len(frequent))
         if not len(frequent):
             return cls(frequent, np.empty((0, 0), dtype=np.int16))
         tokens = index[numbers[arrays.passage_tokens]]
-        information = _positive_information(
-            _count_neighbours(tokens, arrays.passage_offsets, len(frequent))
-        )
-        return cls(frequent, _quantised(_left_singular(information, DIMENSIONS)).astype(np.int16))
+        matrix = _count_neighbours(tokens, arrays.passage_offsets, len(frequent))
+        matrix = _positive_information(matrix)
+        vectors = _quantised(_left_singular(matrix, DIMENSIONS))
+        return cls(frequent, vectors.astype(np.int16))
 
     def rows_of(self, words: TrainingWords, texts: RankerTexts) -> NDArray[np.int64]:
         """Return the row of each word of an encoding's vocabulary, or -1."""
@@ -129,12 +129,15 @@ def _count_neighbours(
     for start, stop in runs_of(np.diff(offsets), _COUNTED_TOKENS):
         first, last = offsets[start], offsets[stop]
         block_tokens = tokens[first:last]
-        passage = np.repeat(np.arange(stop - start), np.diff(offsets[start : stop + 1]))
+        lengths = np.diff(offsets[start : stop + 1])
+        passage = np.repeat(np.arange(stop - start), lengths)
         for distance in range(1, WINDOW + 1):
             earlier, later = block_tokens[:-distance], block_tokens[distance:]
-            near = (passage[:-distance] == passage[distance:]) & (earlier >= 0) & (later >= 0)
+            near = passage[:-distance] == passage[distance:]
+            near &= (earlier >= 0) & (later >= 0)
             amounts = np.full(int(near.sum()), _COUNT_UNIT // distance, dtype=kind)
-            total = total + csr_matrix((amounts, (earlier[near], later[near])), total.shape)
+            places = earlier[near], later[near]
+            total = total + csr_matrix((amounts, places), total.shape)
     symmetric: csr_matrix = (total + total.T).tocsr()
     symmetric.sort_indices()
     return symmetric
@@ -164,9 +167,12 @@ def _left_singular(matrix: csr_matrix, n_dimensions: int) -> NDArray[np.float64]
         basis = _times(factor, basis)
         basis = np.linalg.qr(basis)[0]
     singular_vectors, values, _ = np.linalg.svd(_times(matrix.T, basis).T, full_matrices=False)
-    vectors: NDArray[np.float64] = (basis @ singular_vectors * np.sqrt(values))[:, :n_dimensions]
+    vectors: NDArray[np.float64] = basis @ singular_vectors * np.sqrt(values)
+    vectors = vectors[:, :n_dimensions]
+    # Libraries choose the signs of singular vectors, so the largest component becomes positive.
     largest = np.abs(vectors).argmax(axis=0)
-    return vectors * np.where(vectors[largest, np.arange(vectors.shape[1])] < 0, -1.0, 1.0)
+    components = vectors[largest, np.arange(vectors.shape[1])]
+    return vectors * np.where(components < 0, -1.0, 1.0)
 
 
 def _times(matrix: Any, basis: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -186,7 +192,8 @@ def _quantised(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
     exponent = np.frexp(np.abs(vectors).max(axis=1))[1]
     cut = np.rint(np.ldexp(vectors, (20 - exponent)[:, None]))
     lengths = np.sqrt(np.einsum("ij,ij->i", cut, cut))
-    return np.rint(cut / np.where(lengths > 0, lengths, 1.0)[:, None] * _GRID)
+    lengths[lengths == 0] = 1.0
+    return np.rint(cut / lengths[:, None] * _GRID)
 
 
 def vector_features(
@@ -219,9 +226,10 @@ def vector_features(
             first, last = np.searchsorted(arrays.candidate_question, questions).tolist()
             block = arrays.slice_questions(*questions.tolist())
             if first < last:
-                result[first:last] = _block_features(
-                    block, _sentences_of(texts, start, stop), space
+                sentences = PassageSentences.of(
+                    texts.sentence_offsets, texts.passage_sentences, start, stop
                 )
+                result[first:last] = _block_features(block, sentences, space)
     return result
 
 
@@ -239,29 +247,21 @@ class _Space(NamedTuple):
         """Return the vector of each text: shape (n_texts, n_dimensions), integers."""
         from scipy.sparse import csr_matrix
 
-        row, words = self.row_of[counts.words], counts.words
-        has = row >= 0
-        amounts = (counts.counts[has] * self.weights[words[has]]).astype(np.float64)
+        row = self.row_of[counts.words]
+        has_vector = row >= 0
+        weights = self.weights[counts.words[has_vector]]
+        amounts = (counts.counts[has_vector] * weights).astype(np.float64)
+        places = counts.texts[has_vector], row[has_vector]
         shape = (len(counts.offsets) - 1, len(self.vectors))
-        sums = csr_matrix((amounts, (counts.texts[has], row[has])), shape) @ self.vectors
-        return _quantised(sums)
+        return _quantised(csr_matrix((amounts, places), shape) @ self.vectors)
 
-
-class _BlockSentences(NamedTuple):
-    """The sentences of a block's passages."""
-
-    offsets: NDArray[np.int64]  # (n_sentences + 1,): into the block's passage tokens
-    of_passage: NDArray[np.int64]  # (n_passages + 1,)
-
-
-def _sentences_of(texts: RankerTexts, start: int, stop: int) -> _BlockSentences:
-    of_passage = texts.passage_sentences[start : stop + 1]
-    offsets = texts.sentence_offsets[of_passage[0] : of_passage[-1] + 1]
-    return _BlockSentences(offsets - offsets[:1], of_passage - of_passage[0])
+    def of_words(self, words: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the vectors of words that have one: shape (n, n_dimensions), integers."""
+        return self.vectors[self.row_of[words]]
 
 
 def _block_features(
-    arrays: TokenArrays, sentences: _BlockSentences, space: _Space
+    arrays: TokenArrays, sentences: PassageSentences, space: _Space
 ) -> NDArray[np.float64]:
     question, passage = arrays.candidate_question, passage_of_candidates(arrays)
     of_passages = space.of_texts(space.content(arrays.passage_tokens, arrays.passage_offsets))
@@ -293,6 +293,7 @@ def _block_features(
     all_of_question = np.zeros((len(sizes), of_candidates.shape[1]))
     np.add.at(all_of_question, question, of_candidates)
     others = all_of_question[question] - of_candidates
+    n_others = np.maximum(sizes[question] - 1, 1)
     columns = (
         _dot(of_candidates, of_passages[passage]),
         _dot(of_candidates, of_questions[question]),
@@ -300,7 +301,7 @@ def _block_features(
         attended / np.where(weight > 0, weight, 1.0),
         in_passage,
         in_best_sentence,
-        _dot(of_candidates, others) / np.maximum(sizes[question] - 1, 1),
+        _dot(of_candidates, others) / n_others,
     )
     return np.stack(columns, axis=1)
 
@@ -353,18 +354,18 @@ def grouped_products(
     n_groups = len(offsets) - 1
     starts = offsets_of(np.bincount(group, minlength=n_groups))
     sizes = np.diff(starts) * np.diff(offsets)
-    result = np.empty(int(sizes.sum()))
-    ends = offsets_of(sizes).tolist()
-    bounds = zip(
-        itertools.pairwise(starts.tolist()), itertools.pairwise(offsets.tolist()), strict=True
+    bounds = offsets_of(sizes)
+    result = np.empty(int(bounds[-1]))
+    groups = zip(
+        pairwise(starts.tolist()),
+        pairwise(offsets.tolist()),
+        pairwise(bounds.tolist()),
+        strict=True,
     )
-    for i, ((l0, l1), (r0, r1)) in enumerate(bounds):
-        if l0 < l1 and r0 < r1:
-            np.matmul(
-                left[l0:l1],
-                right[r0:r1].T,
-                out=result[ends[i] : ends[i + 1]].reshape(l1 - l0, r1 - r0),
-            )
+    for (l0, l1), (r0, r1), (start, stop) in groups:
+        if start < stop:
+            products = result[start:stop].reshape(l1 - l0, r1 - r0)
+            np.matmul(left[l0:l1], right[r0:r1].T, out=products)
     return result
 
 
@@ -382,7 +383,7 @@ def _best_words(
     candidates: WordCounts,
     questions: WordCounts,
     sentence_words: WordCounts,
-    sentences: _BlockSentences,
+    sentences: PassageSentences,
     best_sentences: NDArray[np.int64],  # (n_questions,): the sentence, or -1
     space: _Space,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -405,13 +406,13 @@ def _best_words(
     right_offsets = offsets_of(np.bincount(right_keys // n_words, minlength=n_passages))
     group = left_keys // n_words
     products = grouped_products(
-        space.vectors[space.row_of[left_keys % n_words]],
-        space.vectors[space.row_of[right_keys % n_words]],
+        space.of_words(left_keys % n_words),
+        space.of_words(right_keys % n_words),
         group,
         right_offsets,
     )
     starts = offsets_of(np.diff(right_offsets)[group])
-    in_passage = reduce_max(products, starts)[entry.reshape(-1)]
+    in_passage = reduce_max(products, starts)[entry]
 
     # Pairs of a new word with a word of the asked sentence are looked up among the products.
     sentence = best_sentences[question[owner]]
@@ -421,8 +422,8 @@ def _best_words(
     keys = passage[pair_entry] * n_words + sentence_words.words[pairs]
     place, in_passage_words = look_up(keys, right_keys)
     pair_entry, place = pair_entry[in_passage_words], place[in_passage_words]
-    new_entry = entry.reshape(-1)[pair_entry]
-    values = products[starts[new_entry] + place - right_offsets[passage[pair_entry]]]
+    place_in_passage = place - right_offsets[passage[pair_entry]]
+    values = products[starts[entry[pair_entry]] + place_in_passage]
     in_best_sentence = reduce_max(values, offsets_of(np.bincount(pair_entry, minlength=len(owner))))
 
     n_new = np.bincount(owner, minlength=n)

@@ -5,6 +5,7 @@ the released bugs.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -127,18 +128,16 @@ def assign_sentences(
     lengths = np.diff(texts.words.passage_offsets)
     passage = np.repeat(np.arange(len(lengths)), lengths)
     n_kept_before = _count_kept_before(texts)
-    place = n_kept_before[:-1] - np.repeat(n_kept_before[texts.words.passage_offsets[:-1]], lengths)
+    kept_before_passage = n_kept_before[texts.words.passage_offsets[:-1]]
+    place = n_kept_before[:-1] - np.repeat(kept_before_passage, lengths)
     # (passage, place) as one number, to look up the borders of all passages at once. The stride is
     # larger than any place, so passages do not overlap.
     stride = 1 + max(int(place.max(initial=0)), int(texts.starts.max(initial=0)))
-    borders = (
-        np.repeat(np.arange(len(lengths)), np.diff(texts.start_offsets)) * stride + texts.starts
-    )
-    sentence = (
-        np.searchsorted(borders, passage * stride + place, side="right")
-        - texts.start_offsets[passage]
-    )
-    return sentence, texts.kept & (sentence < np.diff(texts.start_offsets)[passage])
+    n_sentences = np.diff(texts.start_offsets)
+    borders = np.repeat(np.arange(len(lengths)), n_sentences) * stride + texts.starts
+    sentence = np.searchsorted(borders, passage * stride + place, side="right")
+    sentence -= texts.start_offsets[passage]
+    return sentence, texts.kept & (sentence < n_sentences[passage])
 
 
 def _count_kept_before(texts: LexicalTexts) -> NDArray[np.int64]:
@@ -162,11 +161,8 @@ def _score_window(texts: LexicalTexts, bugs: Collection[str]) -> NDArray[np.int6
     arrays = texts.stems
     # In the release, a passage of less than 30 words is one window: the bag of all its words.
     length = np.diff(arrays.passage_offsets)[arrays.question_passage[arrays.candidate_question]]
-    return np.where(
-        length <= WIDTHS[-1],
-        bag_of_words(arrays, smoothed_weights(texts.stem_counts), texts.stem_blocks),
-        sums,
-    )
+    bags = bag_of_words(arrays, smoothed_weights(texts.stem_counts), texts.stem_blocks)
+    return np.where(length <= WIDTHS[-1], bags, sums)
 
 
 def _score_distance(
@@ -177,12 +173,11 @@ def _score_distance(
         is_stop_word = np.zeros(words.n_words, dtype=np.bool_)
         is_stop_word[words.passage_tokens[~texts.kept]] = True
         return word_distance(words, is_stop_word, matched=texts.word_blocks)
-    return occurrence_distance(
-        words._replace(
-            passage_tokens=words.passage_tokens[texts.kept],
-            passage_offsets=_count_kept_before(texts)[words.passage_offsets],
-        )
+    offsets = _count_kept_before(texts)[words.passage_offsets]
+    content = words._replace(
+        passage_tokens=words.passage_tokens[texts.kept], passage_offsets=offsets
     )
+    return occurrence_distance(content)
 
 
 def _score_bag(texts: LexicalTexts) -> NDArray[np.int64]:
@@ -275,16 +270,18 @@ def learn_weights(
     DataError if no question has both a right and a wrong candidate, or these never differ in a
     component.
     """
-    pairs, shares = [np.empty((0, scores.shape[1]))], [np.empty(0)]
-    for start, end in zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True):
+    n_components = scores.shape[1]
+    pairs, shares = [np.empty((0, n_components))], [np.empty(0)]
+    for start, end in pairwise(offsets.tolist()):
         rows, is_right = scores[start:end], right[start:end] > 0
-        pair_differences = (rows[is_right][:, None] - rows[~is_right][None]).reshape(
-            -1, scores.shape[1]
-        )
-        pairs.append(pair_differences)
-        shares.append(np.full(len(pair_differences), 1 / max(len(pair_differences), 1)))
+        differences = rows[is_right][:, None] - rows[~is_right]
+        differences = differences.reshape(-1, n_components)
+        pairs.append(differences)
+        shares.append(np.full(len(differences), 1 / max(len(differences), 1)))
     x, share = np.concatenate(pairs), np.concatenate(shares)
-    spread = np.sqrt((x**2).mean(axis=0)) if len(x) else np.zeros(scores.shape[1])
+    spread = np.zeros(n_components)
+    if len(x):
+        spread = np.sqrt((x**2).mean(axis=0))
     if not spread.any():
         raise DataError(
             "lexical cannot learn weights",

@@ -8,10 +8,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import accumulate
+from itertools import accumulate, compress
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from classic_rc.kernels.arrays import TokenArrays
 from classic_rc.kernels.weights import SCALE
@@ -65,34 +66,21 @@ def explain_components(
         row = i if rows is None else int(rows[i])
         kinds = _match_kinds(components.texts.stems, row)
         matched = [weight if kind else 0 for weight, kind in zip(token_weights, kinds, strict=True)]
-        in_sentences = [
-            weight if counted else 0
-            for weight, counted in zip(matched, counts.tolist(), strict=True)
-        ]
-        shares = zip(
-            COMPONENTS,
-            weights,
-            components.scores[row].tolist(),
-            components.ruled[row].tolist(),
-            strict=True,
-        )
+        in_sentences = (np.array(matched, dtype=np.int64) * counts).tolist()
         quote = _quote_sentences(question.passage.text, tokens, in_sentences, sentences.tolist())
+        scores, ruled = components.scores[row].tolist(), components.ruled[row].tolist()
+        numbers = {}
+        for name, weight, value, by_rule in zip(COMPONENTS, weights, scores, ruled, strict=True):
+            label = f"{name} (negation)" if by_rule else name
+            numbers[label] = weight * value
+        candidate = _Matched(components, row, tokens, bugs)
         return replace(
             plain,
             marks=_mark_window(tokens, matched, kinds),
-            numbers={
-                f"{name} (negation)" if ruled else name: weight * value
-                for name, weight, value, ruled in shares
-            },
+            numbers=numbers,
             quote=quote,
             source="best sentences" if quote else None,
-            make_formula=partial(
-                _explain_score,
-                _Matched(components, row, tokens, bugs),
-                weights,
-                plain.score,
-                matched,
-            ),
+            make_formula=partial(_explain_score, candidate, weights, plain.score, matched),
         )
 
     return Explanation.from_scores(solver, question, scores).with_best(explain)
@@ -113,86 +101,67 @@ def _explain_score(
     """Return the score as the weighted sum of its components, each with its own numbers."""
     values = matched.components.scores[matched.row].tolist()
     ruled = matched.components.ruled[matched.row].tolist()
-    explainers = (
-        lambda value: _explain_windows(matched, in_window, value),
-        lambda value: minus("", _explain_distance(matched, -value)),
-        lambda value: _explain_texts("bag of words", matched, value, _bag_terms),
-        lambda value: _explain_texts("sentences", matched, value, _sentence_terms),
-    )
     parts = []
-    for name, weight, value, by_rule, explain in zip(
-        COMPONENTS, weights, values, ruled, explainers, strict=True
-    ):
+    for name, weight, value, by_rule in zip(COMPONENTS, weights, values, ruled, strict=True):
         if by_rule:
             rule = (
                 "by the rule for negated questions: 1 for the only candidate that is not in the "
                 "passage"
             )
             component = given(name, value, rule)
+        elif name == "window":
+            component = _explain_windows(matched, in_window, value)
+        elif name == "distance":
+            component = minus("", _explain_distance(matched, -value))
         else:
-            component = explain(value)
+            terms_of = _bag_terms if name == "bag of words" else _sentence_terms
+            component = _explain_texts(name, matched, value, terms_of)
         parts.append(times("", given(f"weight of {name}", weight), component))
     return plus("score", *parts, value=score)
 
 
 def _explain_windows(matched: _Matched, weights: Sequence[int], value: float) -> Term:
     """Return the sum over widths of the best window's sum."""
-    counts, tokens = matched.components.texts.stem_counts.tolist(), matched.tokens
+    names = [token.word for token in matched.tokens]
     as_released = "last-window" in matched.bugs
     if as_released and len(weights) <= WIDTHS[-1]:
-        words = [
-            _word(tokens[i].word, counts[i], weight) for i, weight in enumerate(weights) if weight
-        ]
+        counts = matched.components.texts.stem_counts.tolist()
+        places = [i for i, weight in enumerate(weights) if weight]
+        words = _word_terms(names, counts, weights, places)
         return plus("window", *words, value=value, note="a short passage is one window")
-    windows, sums_before = [], np.array([*accumulate(weights, initial=0)], dtype=np.int64)
+    windows = []
+    sums_before = np.array([*accumulate(weights, initial=0)], dtype=np.int64)
     for width in WIDTHS:
         n_starts = max(len(weights) - width, 0) + 1
-        starts = np.arange(n_starts - 1 if as_released and n_starts > 1 else n_starts)
-        sums = sums_before[np.minimum(starts + width, len(weights))] - sums_before[starts]
-        best = int(sums.argmax())
-        inside = [i for i in range(best, min(best + width, len(weights))) if weights[i]]
-        note = ", ".join(f'"{tokens[i].word}"' for i in inside)
-        total = sum(weights[i] for i in inside) / SCALE
+        if as_released and n_starts > 1:
+            n_starts -= 1
+        starts = np.arange(n_starts)
+        ends = np.minimum(starts + width, len(weights))
+        best = int((sums_before[ends] - sums_before[starts]).argmax())
+        inside = [i for i in range(best, ends[best]) if weights[i]]
         name = f"best {width} tokens"
         if inside:
-            windows.append(
-                plus(name, *(given("", weights[i] / SCALE) for i in inside), value=total, note=note)
-            )
+            summands = [given("", weights[i] / SCALE) for i in inside]
+            total = sum(weights[i] for i in inside) / SCALE
+            note = ", ".join(f'"{names[i]}"' for i in inside)
+            windows.append(plus(name, *summands, value=total, note=note))
         else:
             windows.append(given(name, 0.0))
-    return plus(
-        "window",
-        *windows,
-        value=value,
-        note=f"the best windows of {WIDTHS[0]} to {WIDTHS[-1]} tokens",
-    )
+    note = f"the best windows of {WIDTHS[0]} to {WIDTHS[-1]} tokens"
+    return plus("window", *windows, value=value, note=note)
 
 
 def _explain_distance(matched: _Matched, value: float) -> Term:
     texts = matched.components.texts
-    names = texts.encoded.vocabulary
     arrays = texts.words
     start, end = arrays.candidate_offsets[matched.row : matched.row + 2].tolist()
-    passage, query, answer = (
-        [names[token] for token in tokens.tolist()]
-        for tokens in (
-            arrays.passage_tokens,
-            arrays.question_tokens,
-            arrays.candidate_tokens[start:end],
-        )
-    )
+    passage = _words_of(texts, arrays.passage_tokens)
+    query = _words_of(texts, arrays.question_tokens)
+    answer = _words_of(texts, arrays.candidate_tokens[start:end])
     if "distance" in matched.bugs:
-        content = [
-            word
-            for word, is_content in zip(passage, texts.kept.tolist(), strict=True)
-            if is_content
-        ]
+        content = list(compress(passage, texts.kept.tolist()))
         return _released_distance(content, set(query), set(answer), value)
-    stop = {
-        word
-        for word, is_content in zip(passage, texts.kept.tolist(), strict=True)
-        if not is_content
-    }
+    stop = set(compress(passage, (~texts.kept).tolist()))
     return distance_term(passage, query, answer, stop, "mean", value)
 
 
@@ -207,8 +176,9 @@ def _released_distance(
     for i, word in enumerate(passage):
         if word in query and answer_places:
             j = min(answer_places, key=lambda place: abs(place - i))
+            label = f'"{word}" to "{passage[j]}"'
             note = f"tokens {i + 1} and {j + 1} of the content words, and one step"
-            steps.append(given(f'"{word}" to "{passage[j]}"', abs(i - j) + 1, note))
+            steps.append(given(label, abs(i - j) + 1, note))
     if not steps:
         return given(
             "distance", value, "no pair of a question word and a candidate word in the passage"
@@ -236,22 +206,24 @@ def _explain_texts(
 
 def _bag_terms(matched: _Matched, texts: LexicalTexts) -> tuple[list[Term], int]:
     counts, is_content = texts.word_counts.tolist(), texts.kept.tolist()
-    weights, names = smoothed_weights(texts.word_counts).tolist(), _names_of(texts)
+    weights = smoothed_weights(texts.word_counts).tolist()
     kinds = _match_kinds(texts.words, matched.row)
     places = [i for i, kind in enumerate(kinds) if kind and is_content[i]]
-    return [_word(names[i], counts[i], weights[i]) for i in places], sum(weights[i] for i in places)
+    words = _word_terms(_words_of(texts, texts.words.passage_tokens), counts, weights, places)
+    return words, sum(weights[i] for i in places)
 
 
 def _sentence_terms(matched: _Matched, texts: LexicalTexts) -> tuple[list[Term], int]:
     sentences, counted = (flags.tolist() for flags in assign_sentences(texts, matched.bugs))
-    counts, names = texts.stem_counts.tolist(), _names_of(texts)
+    counts, names = texts.stem_counts.tolist(), _words_of(texts, texts.words.passage_tokens)
     weights = smoothed_weights(texts.stem_counts).tolist()
     kinds = _match_kinds(texts.stems, matched.row)
     places = [i for i, kind in enumerate(kinds) if kind and counted[i]]
     best = _best_sentences((sentences[i], weights[i]) for i in places)
     terms = []
     for number, total in best.items():
-        words = (_word(names[i], counts[i], weights[i]) for i in places if sentences[i] == number)
+        in_sentence = [i for i in places if sentences[i] == number]
+        words = _word_terms(names, counts, weights, in_sentence)
         terms.append(plus(f"sentence {number + 1}", *words, value=total / SCALE))
     return terms, sum(best.values())
 
@@ -264,16 +236,21 @@ def _best_sentences(weights: Iterable[tuple[int, int]]) -> dict[int, int]:
     for sentence, weight in weights:
         sums[sentence] += weight
     # Of equal sums the first sentence counts.
-    return dict(sorted(sorted(sums.items(), key=lambda item: (-item[1], item[0]))[:2]))
+    ranked = sorted(sums.items(), key=lambda item: (-item[1], item[0]))
+    return dict(sorted(ranked[:2]))
 
 
-def _names_of(texts: LexicalTexts) -> list[str]:
-    """Return the words of the passage."""
-    return [texts.encoded.vocabulary[token] for token in texts.words.passage_tokens.tolist()]
+def _words_of(texts: LexicalTexts, tokens: NDArray[np.int32]) -> list[str]:
+    return [texts.encoded.vocabulary[token] for token in tokens.tolist()]
 
 
-def _word(name: str, count: int, weight: int) -> Term:
-    return inverse_count(f'"{name}"', count + SMOOTHING, weight / SCALE)
+def _word_terms(
+    words: Sequence[str], counts: Sequence[int], weights: Sequence[int], places: Sequence[int]
+) -> list[Term]:
+    """Return the weights of the words at some places, each as a formula of the word's count."""
+    return [
+        inverse_count(f'"{words[i]}"', counts[i] + SMOOTHING, weights[i] / SCALE) for i in places
+    ]
 
 
 def _match_kinds(arrays: TokenArrays, candidate: int) -> list[str | None]:
@@ -281,10 +258,8 @@ def _match_kinds(arrays: TokenArrays, candidate: int) -> list[str | None]:
     of neither.
     """
     start, end = arrays.candidate_offsets[candidate : candidate + 2]
-    query, answer = (
-        set(arrays.question_tokens.tolist()),
-        set(arrays.candidate_tokens[start:end].tolist()),
-    )
+    query = set(arrays.question_tokens.tolist())
+    answer = set(arrays.candidate_tokens[start:end].tolist())
     return [
         "question" if token in query else "candidate" if token in answer else None
         for token in arrays.passage_tokens.tolist()
@@ -302,11 +277,13 @@ def _mark_window(
     places = {i: place for i in inside if (place := tokens[i].place) is not None}
     if not total or not places:
         return ()
-    window = Mark(places[inside[0]][0], places[inside[-1]][1], "window", total / SCALE)
-    words = [
-        Mark(*place, kind, matched[i] / SCALE) for i, place in places.items() if (kind := kinds[i])
-    ]
-    return window, *words
+    start, end = places[inside[0]][0], places[inside[-1]][1]
+    marks = [Mark(start, end, "window", total / SCALE)]
+    for i, place in places.items():
+        kind = kinds[i]
+        if kind:
+            marks.append(Mark(*place, kind, matched[i] / SCALE))
+    return tuple(marks)
 
 
 def _quote_sentences(
@@ -314,12 +291,11 @@ def _quote_sentences(
 ) -> str | None:
     """Return the text of the best sentences, in the order of the passage."""
     pieces = []
-    for number in _best_sentences(pair for pair in zip(sentences, matched, strict=True) if pair[1]):
-        places = [
-            t.place
-            for t, sentence in zip(tokens, sentences, strict=True)
-            if sentence == number and t.place
-        ]
+    weighted = (pair for pair in zip(sentences, matched, strict=True) if pair[1])
+    for number in _best_sentences(weighted):
+        in_sentence = [i for i, sentence in enumerate(sentences) if sentence == number]
+        places = [place for i in in_sentence if (place := tokens[i].place)]
         if places:
-            pieces.append(" ".join(text[places[0][0] : places[-1][1]].split()))
+            sentence_text = text[places[0][0] : places[-1][1]]
+            pieces.append(" ".join(sentence_text.split()))
     return " / ".join(pieces) or None

@@ -13,9 +13,7 @@ from classic_rc.parameters import parameter
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task
 from classic_rc.solvers.base import Solver, Variant, provenance
-from classic_rc.solvers.explanation import (
-    Explanation,
-)
+from classic_rc.solvers.explanation import Explanation
 from classic_rc.solvers.learning import check_shape, gold_labels
 from classic_rc.solvers.lexical.components import (
     COMPONENTS,
@@ -62,14 +60,12 @@ _BASE_TEXT = (
 
 
 def _make_variants(params: Mapping[str, Any], text: str, suffix: str) -> dict[str, Variant]:
-    return {
-        f"smith2015{suffix}": Variant(
-            {**params, "weights": "mc160"}, f"{text}; MC160's weights", _CITATION
-        ),
-        f"smith2015{suffix}-mc500": Variant(
-            {**params, "weights": "mc500"}, f"{text}; MC500's weights", _CITATION
-        ),
-    }
+    variants = {}
+    for weights, ending in (("mc160", ""), ("mc500", "-mc500")):
+        description = f"{text}; {weights.upper()}'s weights"
+        variant = Variant({**params, "weights": weights}, description, _CITATION)
+        variants[f"smith2015{suffix}{ending}"] = variant
+    return variants
 
 
 LEXICAL_VARIANTS = {
@@ -247,7 +243,8 @@ class LexicalMatcher(Solver):
             return components.texts.encoded, components.scores, components.evidence
         self._check_all()
         raw, bugs = self._raw_texts(questions), parse_bugs(self.bugs)
-        scores, evidence = [np.empty((0, len(COMPONENTS)))], [np.empty(0, dtype=np.bool_)]
+        scores = [np.empty((0, len(COMPONENTS)))]
+        evidence = [np.empty(0, dtype=np.bool_)]
         for texts in raw.blocks():
             unlinked = np.zeros(len(texts.negated), dtype=np.bool_)
             block = component_scores(texts, None, unlinked, negation=self.negation, bugs=bugs)
@@ -271,6 +268,7 @@ class LexicalMatcher(Solver):
         components, reader = self.components(questions), self.annotated_reader()
         encoded, weights = components.texts.encoded, self.component_weights().tolist()
         scores = self._weigh(encoded, components.scores, components.evidence)
+        bugs = parse_bugs(self.bugs)
         passage, tokens = None, []
         for k, (question, place) in enumerate(zip(questions, encoded.place.tolist(), strict=True)):
             if reader is not None:
@@ -285,7 +283,7 @@ class LexicalMatcher(Solver):
                 components.of_question(place),
                 weights,
                 tokens,
-                parse_bugs(self.bugs),
+                bugs,
             )
 
     def variant_name(self) -> str | None:
@@ -298,11 +296,13 @@ class LexicalMatcher(Solver):
     def signature_facts(self) -> Mapping[str, Any]:
         """Return the files' signatures, what the annotation provides, and what is approximated."""
         annotations, categories = self._files()
+        annotated = " + ".join(self._annotated_parts())
+        approximated = " + ".join(self._approximated_parts())
         return {
             "annotations": None if annotations is None else annotations.signature,
             "categories": None if categories is None else categories.signature,
-            "annotated": " + ".join(self._annotated_parts()) or None,
-            "approximated": " + ".join(self._approximated_parts()) or None,
+            "annotated": annotated or None,
+            "approximated": approximated or None,
         }
 
     def caveats(self, questions: Sequence[Question]) -> tuple[str, ...]:
@@ -314,9 +314,9 @@ class LexicalMatcher(Solver):
         if self.annotations is None and self.variant_name() is None:
             return ()
         approximated = self._approximated_parts()
-        return (
-            (f"not annotated but approximated: {', '.join(approximated)}",) if approximated else ()
-        )
+        if not approximated:
+            return ()
+        return (f"not annotated but approximated: {', '.join(approximated)}",)
 
     def fitted_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return the learned weights, for :func:`~classic_rc.solvers.saved.save_solver`."""
@@ -376,34 +376,22 @@ class LexicalMatcher(Solver):
         categories = annotations.question_of(question).categories
         if folder is not None:
             categories |= folder.of_question.get(question.id, frozenset())
-        return (
-            categories <= LINKED_CATEGORIES
-            if categories
-            else "no-category" in parse_bugs(self.bugs)
-        )
+        if not categories:
+            return "no-category" in parse_bugs(self.bugs)
+        return categories <= LINKED_CATEGORIES
 
     def _annotated_parts(self) -> list[str]:
         """Return what is read from the annotation."""
         if self.annotations is None:
             return []
-        return [
-            "tokens",
-            *(
-                name
-                for name, approximated in self._approximations().items()
-                if approximated is None
-            ),
-        ]
+        approximations = self._approximations()
+        return ["tokens", *(name for name, method in approximations.items() if method is None)]
 
     def _approximated_parts(self) -> list[str]:
-        tokens = (
-            []
-            if self.annotations is not None
-            else [f"tokens by {get_analyzer(self.analyzer).signature}"]
-        )
-        return tokens + [
-            f"{name} by {method}" for name, method in self._approximations().items() if method
-        ]
+        approximations = self._approximations()
+        if self.annotations is None:
+            approximations = {"tokens": get_analyzer(self.analyzer).signature, **approximations}
+        return [f"{name} by {method}" for name, method in approximations.items() if method]
 
     def _approximations(self) -> dict[str, str | None]:
         """Return, for everything in use that an annotation can provide, its approximation, or

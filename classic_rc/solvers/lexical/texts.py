@@ -7,6 +7,7 @@ from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -108,15 +109,15 @@ class LexicalTexts:
         return LexicalTexts(
             encoded,
             stems,
-            self.kept[tokens],
-            self.sentences[tokens],
-            list(matched_blocks(encoded.arrays)),
-            list(matched_blocks(stems)),
-            self.word_counts[tokens],
-            self.stem_counts[tokens],
-            self.negated[place : place + 1],
-            starts,
-            np.array([0, len(starts)]),
+            kept=self.kept[tokens],
+            sentences=self.sentences[tokens],
+            word_blocks=list(matched_blocks(encoded.arrays)),
+            stem_blocks=list(matched_blocks(stems)),
+            word_counts=self.word_counts[tokens],
+            stem_counts=self.stem_counts[tokens],
+            negated=self.negated[place : place + 1],
+            starts=starts,
+            start_offsets=np.array([0, len(starts)]),
         )
 
 
@@ -137,10 +138,9 @@ class RawTexts:
         self._counts = np.fromiter(map(is_word, vocabulary), np.bool_, len(vocabulary))
         # Several words may have one stem, so stems have their own ids, numbered in the order of the
         # vocabulary.
-        stem, ids = stemmer(normaliser), dict[str, int]()
-        self._stem_of = np.array(
-            [ids.setdefault(stem(word), len(ids)) for word in vocabulary], dtype=np.int32
-        )
+        stems, ids = map(stemmer(normaliser), vocabulary), dict[str, int]()
+        stem_ids = (ids.setdefault(stem, len(ids)) for stem in stems)
+        self._stem_of = np.fromiter(stem_ids, np.int32, len(vocabulary))
         self._n_stems = max(len(ids), 1)
         self._kept = ~stop_flags(vocabulary, self.encoded.analyzer, stop_words)
 
@@ -168,10 +168,8 @@ class RawTexts:
         passage = int(everything.arrays.question_passage[start]) if stop > start else 0
         sentence_offsets = self._sentence_offsets[passage : passage + len(arrays.passage_offsets)]
         token_offsets = self._token_offsets[sentence_offsets[0] : sentence_offsets[-1] + 1]
-        sentence_offsets, token_offsets = (
-            sentence_offsets - sentence_offsets[0],
-            token_offsets - token_offsets[0],
-        )
+        sentence_offsets = sentence_offsets - sentence_offsets[0]
+        token_offsets = token_offsets - token_offsets[0]
         sentences = np.repeat(np.arange(len(token_offsets) - 1), np.diff(token_offsets))
         sentences -= np.repeat(sentence_offsets[:-1], np.diff(arrays.passage_offsets))
         words, stem_of = _keep_words(arrays, self._counts), self._stem_of
@@ -183,18 +181,20 @@ class RawTexts:
         )
         word_blocks, stem_blocks = list(matched_blocks(words)), list(matched_blocks(stems))
         order = everything.order[start:stop].tolist()
+        negated = [is_negated(self._questions[i].query) for i in order]
+        passage_starts = np.repeat(arrays.passage_offsets[:-1], np.diff(sentence_offsets))
         return LexicalTexts(
             encoded.with_arrays(words),
             stems,
-            self._kept[words.passage_tokens],
-            sentences[self._counts[arrays.passage_tokens]],
-            word_blocks,
-            stem_blocks,
-            token_counts(words, word_blocks),
-            token_counts(stems, stem_blocks),
-            np.array([is_negated(self._questions[i].query) for i in order], dtype=np.bool_),
-            token_offsets[:-1] - np.repeat(arrays.passage_offsets[:-1], np.diff(sentence_offsets)),
-            sentence_offsets,
+            kept=self._kept[words.passage_tokens],
+            sentences=sentences[self._counts[arrays.passage_tokens]],
+            word_blocks=word_blocks,
+            stem_blocks=stem_blocks,
+            word_counts=token_counts(words, word_blocks),
+            stem_counts=token_counts(stems, stem_blocks),
+            negated=np.array(negated, dtype=np.bool_),
+            starts=token_offsets[:-1] - passage_starts,
+            start_offsets=sentence_offsets,
         )
 
 
@@ -203,17 +203,15 @@ def raw_tokens(passage: Passage, analyzer: str, normaliser: str, stop_words: str
     offsets.
     """
     analyze, stem = get_analyzer(analyzer), stemmer(normaliser)
-    located = [
-        (word, number, (start + sentence_start, end + sentence_start))
-        for number, (sentence_start, sentence_end) in enumerate(passage_sentences(passage))
-        for word, start, end in analyze.locate(passage.text[sentence_start:sentence_end])
-        if is_word(word)
-    ]
-    stops = stop_flags([word for word, _, _ in located], analyze, stop_words).tolist()
-    return [
-        Token(word, stem(word), stop, number, place)
-        for (word, number, place), stop in zip(located, stops, strict=True)
-    ]
+    words, sentences, places = [], [], []
+    for number, (start, end) in enumerate(passage_sentences(passage)):
+        for word, word_start, word_end in analyze.locate(passage.text[start:end]):
+            if is_word(word):
+                words.append(word)
+                sentences.append(number)
+                places.append((start + word_start, start + word_end))
+    stops = stop_flags(words, analyze, stop_words).tolist()
+    return list(map(Token, words, map(stem, words), stops, sentences, places))
 
 
 def _keep_words(arrays: TokenArrays, counts: NDArray[np.bool_]) -> TokenArrays:
@@ -268,32 +266,20 @@ class AnnotatedReader:
 
         n_candidates = np.array([len(a.candidates) for a in annotated], dtype=np.int64)
         shape = passage_of[order], np.repeat(np.arange(len(grouped)), n_candidates)
-        of_questions = [
-            self._words_and_stems(a.text, q) for a, q in zip(annotated, grouped, strict=True)
-        ]
-        of_candidates = [
-            self._words_and_stems(c, q)
-            for a, q in zip(annotated, grouped, strict=True)
-            for c in a.candidates
-        ]
+        of_questions, of_candidates = [], []
+        for q, annotation in zip(grouped, annotated, strict=True):
+            of_questions.append(self._words_and_stems(annotation.text, q))
+            of_candidates += [self._words_and_stems(c, q) for c in annotation.candidates]
         words, vocabulary = _encode_tokens(
             [[t.word for t in tokens] for tokens in passages],
             [words for words, _ in of_questions],
             [words for words, _ in of_candidates],
             *shape,
         )
-        # With `by_form`, questions and candidates have their marked forms in addition to their
-        # stems, so that they match both the replacing words (by form) and the others (by stem).
         stems, _ = _encode_tokens(
-            [
-                [_mark_form(t.word) if t.given and by_form else t.stem for t in tokens]
-                for tokens in passages
-            ],
-            [[*stems, *map(_mark_form, words if by_form else ())] for words, stems in of_questions],
-            [
-                [*stems, *map(_mark_form, words if by_form else ())]
-                for words, stems in of_candidates
-            ],
+            [_passage_stems(tokens, by_form) for tokens in passages],
+            [_text_stems(*question, by_form) for question in of_questions],
+            [_text_stems(*candidate, by_form) for candidate in of_candidates],
             *shape,
         )
         word_blocks, stem_blocks = list(matched_blocks(words)), list(matched_blocks(stems))
@@ -302,23 +288,24 @@ class AnnotatedReader:
         if by_form:
             word_counts = _count_tokens(passages, original, "word")
             stem_counts = _count_tokens(passages, original, "stem")
-        starts = [self._sentence_starts(q) for q in first.values()]
+        encoded = EncodedDataset(
+            questions, self._analyzer, vocabulary, words, order, offsets_of(n_candidates), None
+        )
+        kept = np.array([not t.stop for tokens in passages for t in tokens], dtype=np.bool_)
+        sentences = np.array([t.sentence for tokens in passages for t in tokens], dtype=np.int64)
+        all_starts = [self._sentence_starts(q) for q in first.values()]
         return LexicalTexts(
-            EncodedDataset(
-                questions, self._analyzer, vocabulary, words, order, offsets_of(n_candidates), None
-            ),
+            encoded,
             stems,
-            np.array([not t.stop for tokens in passages for t in tokens], dtype=np.bool_),
-            np.array([t.sentence for tokens in passages for t in tokens], dtype=np.int64),
+            kept,
+            sentences,
             word_blocks,
             stem_blocks,
             word_counts,
             stem_counts,
-            np.array([self.negated(q) for q in grouped], dtype=np.bool_),
-            np.array(
-                [start for sentence_starts in starts for start in sentence_starts], dtype=np.int64
-            ),
-            offsets_of(list(map(len, starts))),
+            negated=np.array([self.negated(q) for q in grouped], dtype=np.bool_),
+            starts=np.array([start for starts in all_starts for start in starts], dtype=np.int64),
+            start_offsets=offsets_of(list(map(len, all_starts))),
         )
 
     def tokens(self, question: Question, *, linked: bool = False) -> list[Token]:
@@ -330,12 +317,15 @@ class AnnotatedReader:
         if not linked:
             return [token for token in tokens if is_word(token.word)]
         replacements, replaced = self._replacements(annotated, tokens, question)
-        return [
-            token
-            for i, original in enumerate(tokens)
-            if i not in replaced
-            for token in replacements.get(i, [original] if is_word(original.word) else [])
-        ]
+        words = []
+        for i, token in enumerate(tokens):
+            if i in replaced:
+                continue
+            if i in replacements:
+                words += replacements[i]
+            elif is_word(token.word):
+                words.append(token)
+        return words
 
     def negated(self, question: Question) -> bool:
         """Return whether a question is negated: by its annotation or, if that has no negation,
@@ -346,10 +336,8 @@ class AnnotatedReader:
 
     def _all_tokens(self, annotated: AnnotatedText, question: Question) -> list[Token]:
         passage, places = question.passage, annotated.token_places(question.passage.text)
-        words, stems = (
-            [token.lower() for token in annotated.tokens],
-            self._stems(annotated, question),
-        )
+        words = [token.lower() for token in annotated.tokens]
+        stems = self._stems(annotated, question)
         if annotated.sentences is not None:
             sentences = [bisect_right(annotated.sentences, i) - 1 for i in range(len(words))]
         elif places is not None:
@@ -361,15 +349,10 @@ class AnnotatedReader:
                 question,
                 ", and sentences cannot be found because its tokens differ from the text",
             )
+        columns = words, stems, sentences, places or [None] * len(words)
         return [
-            Token(
-                word,
-                stem,
-                word in self._stop_words,
-                sentence,
-                None if places is None else places[i],
-            )
-            for i, (word, stem, sentence) in enumerate(zip(words, stems, sentences, strict=True))
+            Token(word, stem, word in self._stop_words, sentence, place)
+            for word, stem, sentence, place in zip(*columns, strict=True)
         ]
 
     def _replacements(
@@ -395,7 +378,8 @@ class AnnotatedReader:
                 if words and i != chain.representative:
                     sentence, place = tokens[start].sentence, tokens[start].place
                     replacements[start] += [
-                        Token(w, stem_of.get(w, w), False, sentence, place, True) for w in words
+                        Token(w, stem_of.get(w, w), False, sentence, place, given=True)
+                        for w in words
                     ]
                     replaced.update(range(start + 1, end))
         return replacements, replaced
@@ -413,10 +397,8 @@ class AnnotatedReader:
         """Return the words and the stems of a question or a candidate. Both are used as sets, so
         may not align.
         """
-        words, stems = (
-            [token.lower() for token in annotated.tokens],
-            self._stems(annotated, question),
-        )
+        words = [token.lower() for token in annotated.tokens]
+        stems = self._stems(annotated, question)
         if annotated.complete:
             counted = [is_word(word) for word in words]
             stems = [stem for stem, counts in zip(stems, counted, strict=True) if counts]
@@ -428,7 +410,7 @@ class AnnotatedReader:
         if starts is not None:
             return starts
         sentences = [token.sentence for token in self._all_tokens(annotated, question)]
-        return [i for i, sentence in enumerate(sentences) if i == 0 or sentence != sentences[i - 1]]
+        return np.flatnonzero(np.diff(sentences, prepend=-1)).tolist()
 
     def _missing(self, field: str, question: Question, reason: str = "") -> DataError:
         problem = f"missing in the annotation{reason}"
@@ -442,6 +424,21 @@ def _mark_form(word: str) -> str:
     return f"\0{word}"
 
 
+def _passage_stems(tokens: Sequence[Token], by_form: bool) -> list[str]:
+    """Return the stems of a passage; with `by_form`, the marked forms of the replacing words."""
+    if not by_form:
+        return [token.stem for token in tokens]
+    return [_mark_form(token.word) if token.given else token.stem for token in tokens]
+
+
+def _text_stems(words: Sequence[str], stems: Sequence[str], by_form: bool) -> Sequence[str]:
+    """Return the stems of a question or a candidate; with `by_form`, the marked forms too.
+
+    They match the replacing words by form, and the others by stem.
+    """
+    return [*stems, *map(_mark_form, words)] if by_form else stems
+
+
 def _count_tokens(
     passages: Sequence[Sequence[Token]], original: Sequence[Sequence[Token]], view: str
 ) -> NDArray[np.int64]:
@@ -449,14 +446,11 @@ def _count_tokens(
     original ones.
     """
     counts: list[int] = []
+    view_of = attrgetter(view)
     for tokens, before in zip(passages, original, strict=True):
-        replacing, original_counts = (
-            Counter(t.word for t in tokens),
-            Counter(getattr(t, view) for t in before),
-        )
-        counts += [
-            replacing[t.word] if t.given else original_counts[getattr(t, view)] for t in tokens
-        ]
+        forms = Counter(token.word for token in tokens)
+        words = Counter(map(view_of, before))
+        counts += [forms[t.word] if t.given else words[view_of(t)] for t in tokens]
     return np.array(counts, dtype=np.int64)
 
 

@@ -143,9 +143,9 @@ class FeatureSet:
     @property
     def word_groups(self) -> tuple[str, ...]:
         """The groups of words, without those that need an input that is not read."""
-        return tuple(
-            group for group in self.groups if _WORDS.get(group, {"no word"}) <= INPUTS[self.inputs]
-        )
+        inputs = INPUTS[self.inputs]
+        groups = [group for group in self.groups if group in _WORDS]
+        return tuple(group for group in groups if _WORDS[group] <= inputs)
 
     def blocks(self, encoded: EncodedDataset) -> Iterator[FeatureBlock]:
         """Yield the features of an encoding's candidates in blocks, so that memory is bounded."""
@@ -209,24 +209,19 @@ def _text_lengths(arrays: TokenArrays, word_lengths: NDArray[np.int64]) -> dict[
     two words.
     """
     question = arrays.candidate_question
+    passage, candidate = arrays.question_passage[question], np.arange(len(question))
     lengths = {}
     for text, tokens, offsets, of_candidate in (
-        (
-            "passage",
-            arrays.passage_tokens,
-            arrays.passage_offsets,
-            arrays.question_passage[question],
-        ),
+        ("passage", arrays.passage_tokens, arrays.passage_offsets, passage),
         ("question", arrays.question_tokens, arrays.question_offsets, question),
-        ("candidate", arrays.candidate_tokens, arrays.candidate_offsets, np.arange(len(question))),
+        ("candidate", arrays.candidate_tokens, arrays.candidate_offsets, candidate),
     ):
         # Each word counts one more character, its space; the last space of a text is taken off
         # below.
         ends = offsets_of(word_lengths[tokens] + 1)
+        n_characters = np.maximum(np.diff(ends[offsets]) - 1, 0)
         lengths[f"{text} length in words"] = np.diff(offsets)[of_candidate]
-        lengths[f"{text} length in characters"] = np.maximum(np.diff(ends[offsets]) - 1, 0)[
-            of_candidate
-        ]
+        lengths[f"{text} length in characters"] = n_characters[of_candidate]
     return lengths
 
 
@@ -332,7 +327,8 @@ class WordColumns:
         """
         place, has_column = binary_search(keys, self.tables[group])
         groups = list(self.tables)
-        before = sum(len(self.tables[name]) for name in groups[: groups.index(group)])
+        earlier_groups = groups[: groups.index(group)]
+        before = sum(len(self.tables[name]) for name in earlier_groups)
         return np.where(has_column, before + place, -1)
 
     def find(
@@ -427,15 +423,12 @@ class SurfaceDesign:
         offsets = offsets_of(np.concatenate(sizes))
         indices, begin = np.empty(offsets[-1], dtype=np.int32), 0
         for i, of_rows in enumerate(local):
-            block_columns = [
-                columns.of_keys(group, keys[i]).astype(np.int32) for group, keys in keys_of.items()
-            ]
-            np.take(
-                np.concatenate([*block_columns, _NO_COLUMNS]),
-                of_rows,
-                out=indices[begin : begin + len(of_rows)],
-            )
-            begin += len(of_rows)
+            block_columns = [_NO_COLUMNS]
+            for group, keys in keys_of.items():
+                block_columns.append(columns.of_keys(group, keys[i]).astype(np.int32))
+            end = begin + len(of_rows)
+            np.take(np.concatenate(block_columns), of_rows, out=indices[begin:end])
+            begin = end
         scale = np.sqrt(squares / max(len(encoded.arrays.candidate_question), 1))
         design = cls(features, columns, np.where((scale > 0) & scaled, scale, 1.0))
         return design, TrainingMatrix(np.concatenate(numbers) / design.scale, indices, offsets)
@@ -461,12 +454,12 @@ class SurfaceDesign:
 
         n_rows, n_numbers = block.numbers.shape
         rows, columns = self.columns.find(block.words, word_ids)
-        cells = (
-            np.concatenate((np.repeat(np.arange(n_rows), n_numbers), rows)),
-            np.concatenate((np.tile(np.arange(n_numbers), n_rows), n_numbers + columns)),
-        )
-        values = np.concatenate(((block.numbers / self.scale).ravel(), np.ones(len(rows))))
-        return csr_matrix((values, cells), shape=(n_rows, self.n_features))
+        # The numbers, row after row, and then the words.
+        rows = np.concatenate((np.repeat(np.arange(n_rows), n_numbers), rows))
+        columns = np.concatenate((np.tile(np.arange(n_numbers), n_rows), n_numbers + columns))
+        values = np.ones(len(rows))
+        values[: block.numbers.size] = (block.numbers / self.scale).ravel()
+        return csr_matrix((values, (rows, columns)), shape=(n_rows, self.n_features))
 
     def to_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return the fitted state as plain data and as arrays by name."""
@@ -480,9 +473,8 @@ class SurfaceDesign:
         """Return the design with a state that :meth:`to_state` returned; KeyError or ValueError
         if it is none.
         """
-        columns = WordColumns(
-            state["words"], {group: arrays[f"keys.{group}"] for group in features.word_groups}
-        )
+        tables = {group: arrays[f"keys.{group}"] for group in features.word_groups}
+        columns = WordColumns(state["words"], tables)
         check_shape(arrays["scale"], (len(features.numbers),))
         return cls(features, columns, arrays["scale"])
 
@@ -502,11 +494,9 @@ def _number_features(
     for group, features in block.words.items():
         keys, sizes, of_keys = columns.sort(features, word_ids)
         keys_of[group].append(keys)
-        numbers.append(
-            np.repeat(np.arange(n_distinct, n_distinct + len(keys), dtype=np.int32), sizes)
-        )
+        start, n_distinct = n_distinct, n_distinct + len(keys)
+        numbers.append(np.repeat(np.arange(start, n_distinct, dtype=np.int32), sizes))
         rows.append(of_keys)
-        n_distinct += len(keys)
     all_rows = np.concatenate(rows)
     # NumPy sorts 16-bit numbers by radix
     by_row = np.argsort(all_rows.astype(np.uint16), kind="stable")

@@ -91,7 +91,7 @@ class SurfaceLR(Solver):
 
     Attributes
     ----------
-    design_ : Design
+    design_ : SurfaceDesign
         The features and their columns.
     model_ : LogisticModel
         The weights.
@@ -181,7 +181,8 @@ class SurfaceLR(Solver):
         n_distinct = len(encoded.arrays.candidate_question)
         values, evidence = np.empty(n_distinct), np.empty(n_distinct, dtype=np.bool_)
         for block, features in self.design_.blocks(encoded):
-            values[block.where], evidence[block.where] = model.log_odds(features), block.evidence
+            values[block.where] = model.log_odds(features)
+            evidence[block.where] = block.evidence
         return encoded.scores(values, evidence)
 
     def signature_facts(self) -> Mapping[str, Any]:
@@ -207,10 +208,8 @@ class SurfaceLR(Solver):
         """Restore a fitted state that :meth:`fitted_state` returned; one that does not match is
         an error.
         """
-        design, weights = (
-            SurfaceDesign.from_state(self._feature_set(), state, arrays),
-            arrays["weights"],
-        )
+        design = SurfaceDesign.from_state(self._feature_set(), state, arrays)
+        weights = arrays["weights"]
         check_shape(weights, (design.n_features,))
         self.design_, self.model_ = design, LogisticModel(weights, float(state["bias"]))
         return self
@@ -239,12 +238,10 @@ class SurfaceLR(Solver):
         copies = np.append(np.ones(n_numbers), sets.copies[by_size].astype(np.float64))
         ones = np.ones(len(columns), dtype=np.int8)
         words = csr_matrix((ones, columns, offsets), shape=(len(numbers), len(sets.first)))
-        (weights, bias), caveats = fit_model(
-            self.learner, self.C, Features(numbers, words), right, copies
-        )
-        return LogisticModel(
-            np.append(weights[:n_numbers], weights[n_numbers:][new_column]), bias
-        ), caveats
+        features = Features(numbers, words)
+        (weights, bias), caveats = fit_model(self.learner, self.C, features, right, copies)
+        weights = np.append(weights[:n_numbers], weights[n_numbers:][new_column])
+        return LogisticModel(weights, bias), caveats
 
 
 _SHOWN_FEATURES = 8
@@ -305,15 +302,16 @@ def _candidate_explainer(
             if term.group in _PASSAGE_GROUPS:
                 word_weights[term.word] += term.weight
         shared = _candidate_words(encoded, row) if reads_passage else set()
-        marks = (
+        marks = [
             Mark(start, end, "candidate", word_weights.get(w))
             for w, start, end in located
             if w in shared
-        )
+        ]
+        numbers = _shown_numbers(terms[row], bias, one_is_right=one_is_right)
         return replace(
             plain,
             marks=tuple(marks),
-            numbers=_shown_numbers(terms[row], bias, one_is_right=one_is_right),
+            numbers=numbers,
             make_formula=partial(_explain_score, terms[row], bias, plain.score),
         )
 
@@ -344,19 +342,13 @@ def _explain_score(terms: Sequence[_FeatureTerm], bias: float, score: float) -> 
     kinds: dict[str, list[Term]] = {}
     for term in sorted(terms, key=lambda t: (-abs(t.weight), t.label)):
         if term.weight:
-            kinds.setdefault(_KINDS.get(term.group, "lengths and counts"), []).append(
-                term.formula()
-            )
-    formula = plus(
-        "score",
-        *(plus(kind, *kind_terms) for kind, kind_terms in kinds.items()),
-        given("bias", bias),
-    )
-    return (
-        replace(formula, value=score)
-        if math.isclose(formula.value, score, rel_tol=1e-6, abs_tol=1e-6)
-        else None
-    )
+            kind = _KINDS.get(term.group, "lengths and counts")
+            kinds.setdefault(kind, []).append(term.formula())
+    sums = [plus(kind, *kind_terms) for kind, kind_terms in kinds.items()]
+    formula = plus("score", *sums, given("bias", bias))
+    if not math.isclose(formula.value, score, rel_tol=1e-6, abs_tol=1e-6):
+        return None
+    return replace(formula, value=score)
 
 
 def _compute_terms(solver: SurfaceLR, encoded: EncodedDataset) -> Mapping[int, list[_FeatureTerm]]:
@@ -367,37 +359,28 @@ def _compute_terms(solver: SurfaceLR, encoded: EncodedDataset) -> Mapping[int, l
     terms: dict[int, list[_FeatureTerm]] = defaultdict(list)
     for block in design.features.blocks(encoded):
         start = block.where.start
-        added = block.numbers / design.scale * weights[:n_numbers]
-        units = np.broadcast_to(design.scale, added.shape[1:]).tolist()
-        for row, (row_weights, values) in enumerate(
-            zip(added.tolist(), block.numbers.tolist(), strict=True), start
-        ):
-            for label, weight, value, unit in zip(
-                design.features.numbers, row_weights, values, units, strict=True
-            ):
+        added = (block.numbers / design.scale * weights[:n_numbers]).tolist()
+        names, units = design.features.numbers, design.scale.tolist()
+        rows = zip(added, block.numbers.tolist(), strict=True)
+        for row, (row_weights, values) in enumerate(rows, start):
+            columns = zip(names, row_weights, values, units, strict=True)
+            for label, weight, value, unit in columns:
                 terms[row].append(_FeatureTerm(label, weight, value=value, unit=unit))
         for group, features in block.words.items():
             usable, keys = design.columns.keys(features, word_ids)
-            columns = design.columns.of_keys(group, keys)
             question_words = features.words if features.asked is None else features.asked
-            ids = (features.rows, features.words, question_words)
-            for row, word, question_word, column in zip(
-                *(
-                    (row_weights if usable is None else row_weights[usable]).tolist()
-                    for row_weights in ids
-                ),
-                columns.tolist(),
-                strict=True,
-            ):
+            ids = [features.rows, features.words, question_words]
+            if usable is not None:
+                ids = [array[usable] for array in ids]
+            ids.append(design.columns.of_keys(group, keys))
+            entries = zip(*(array.tolist() for array in ids), strict=True)
+            for row, word_id, question_word_id, column in entries:
                 if column >= 0:
-                    texts = {
-                        "word": encoded.vocabulary[word],
-                        "question_word": encoded.vocabulary[question_word],
-                    }
+                    word = encoded.vocabulary[word_id]
+                    question_word = encoded.vocabulary[question_word_id]
+                    label = _LABELS[group].format(word=word, question_word=question_word)
                     weight = float(weights[n_numbers + column])
-                    terms[start + row].append(
-                        _FeatureTerm(_LABELS[group].format(**texts), weight, group, texts["word"])
-                    )
+                    terms[start + row].append(_FeatureTerm(label, weight, group, word))
     return terms
 
 
@@ -408,7 +391,8 @@ def _shown_numbers(
     the bias.
     """
     deciding = [term for term in terms if "candidate" in term.label or not one_is_right]
-    heaviest = sorted(deciding, key=lambda term: (-abs(term.weight), term.label))[:_SHOWN_FEATURES]
+    deciding.sort(key=lambda term: (-abs(term.weight), term.label))
+    heaviest = deciding[:_SHOWN_FEATURES]
     numbers = {term.label: term.weight for term in heaviest if term.weight}
     numbers["other features"] = sum(term.weight for term in terms) - sum(numbers.values())
     numbers["bias"] = bias
