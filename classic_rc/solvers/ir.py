@@ -463,13 +463,10 @@ def _locate_best(
     """Return the location of a candidate's best sentence, or None; of equal ones, the first
     corpus's.
     """
-    best = max(
-        (best for best in bests if best.found[candidate]),
-        key=lambda best: best.scores[candidate],
-        default=None,
-    )
-    if best is None:
+    qualifying = [best for best in bests if best.found[candidate]]
+    if not qualifying:
         return None
+    best = max(qualifying, key=lambda best: best.scores[candidate])
     number = int(best.sentences[candidate])
     if passage_engine is not None:
         return _SentenceLocation(passage_engine, number, None)

@@ -211,11 +211,11 @@ class LearnedGrammar(Grammar):
         ranks = self.question_words
         places = [i for i, word in enumerate(words) if word in ranks]
         place = min(places, key=lambda i: (ranks[words[i]], i), default=-1)
-        content = [
-            i
-            for i, word in enumerate(words)
-            if word[0].isalnum() and word not in ranks and word not in self.function_words
-        ]
+        content = []
+        for i, word in enumerate(words):
+            is_function_word = word in ranks or word in self.function_words
+            if word[0].isalnum() and not is_function_word:
+                content.append(i)
         after = [i for i in content if i > place >= 0]
         wh, head = "none", -1
         if place >= 0:

@@ -184,9 +184,12 @@ class Lexicon:
             number = self._numbers[token] = len(self._types)
             word = token.lower().replace("\u2019", "'")
             stem, kind = self.grammar.stem(word), self.grammar.word_class(token)
-            codes = [self.code(text) for text in (word, stem, kind, word_shape(token))]
+            word_code, stem_code = self.code(word), self.code(stem)
+            class_code, shape_code = self.code(kind), self.code(word_shape(token))
             is_content = token[0].isalnum() and not self.grammar.is_function_class(kind)
-            self._types.append((*codes, is_content, kind in ("name", "capitals")))
+            is_name = kind in ("name", "capitals")
+            codes = word_code, stem_code, class_code, shape_code
+            self._types.append((*codes, is_content, is_name))
             self._stems.append(stem)
         return number
 

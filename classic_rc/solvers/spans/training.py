@@ -90,11 +90,9 @@ class TrainingFeatures:
         row_lengths = np.repeat(np.tile(self._widths, len(questions)), n_rows.ravel())
         rows = self._matrix([question.features for question in questions], lengths, row_lengths)
         n_candidates = n_rows[:, -1]
-        candidates = self._matrix(
-            [question.rows for question in questions],
-            n_rows.sum(axis=1).tolist(),
-            np.full(n_candidates.sum(), len(self._widths)),
-        )
+        places = [question.rows for question in questions]
+        n_parts = np.full(n_candidates.sum(), len(self._widths))
+        candidates = self._matrix(places, n_rows.sum(axis=1).tolist(), n_parts)
         columns = np.concatenate([question.columns for question in questions], dtype=np.int64)
         return Batch(offsets_of(n_candidates), columns, rows, candidates)
 
