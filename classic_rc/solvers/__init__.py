@@ -49,10 +49,8 @@ if TYPE_CHECKING:
         ShortestCandidate,
     )
 
-_MODULES = {
-    class_name: module
-    for module, _, class_name in (line.home.partition(":") for line in SOLVER_ENTRIES.values())
-}
+_HOMES = [entry.home.partition(":") for entry in SOLVER_ENTRIES.values()]
+_MODULES = {class_name: module for module, _, class_name in _HOMES}
 
 _CLASSES = ("Explanation", "Solver", "Variant")
 _FUNCTIONS = ("load_solver", "parameter", "parse_solver", "save_solver", "solver_spec")

@@ -4,6 +4,7 @@ at a mention.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -224,11 +225,8 @@ class ClozeWindow(Solver):
                 arrays.passage_tokens, arrays.passage_offsets, arrays.n_words
             ).words
             self.n_passages_ = len(arrays.passage_offsets) - 1
-            self.passage_counts_ = {
-                words[i]: int(n)
-                for i, n in enumerate(np.bincount(distinct_words, minlength=len(words)))
-                if n
-            }
+            counts = np.bincount(distinct_words, minlength=len(words)).tolist()
+            self.passage_counts_ = {word: n for word, n in zip(words, counts, strict=True) if n}
         return self
 
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
@@ -237,9 +235,8 @@ class ClozeWindow(Solver):
         """
         self.check_parameters()
         encoded = self.encoded(questions)
-        values = (
-            cloze_window(encoded.arrays, _placeholders(encoded), self.word_weights(encoded)) / SCALE
-        )
+        weights = self.word_weights(encoded)
+        values = cloze_window(encoded.arrays, _placeholders(encoded), weights) / SCALE
         return encoded.scores(values, values > 0)
 
     def word_weights(self, encoded: EncodedDataset) -> NDArray[np.int32] | None:
@@ -301,12 +298,10 @@ class _ClozeTexts(NamedTuple):
     def of(cls, solver: Solver, question: Question) -> _ClozeTexts:
         analyzer = get_analyzer(solver.analyzer)
         located = analyzer.locate(question.passage.text)
-        return cls(
-            [token for token, _, _ in located],
-            [(start, end) for _, start, end in located],
-            analyzer.analyze(question.query),
-            int(tokens_before_placeholder([question], analyzer)[0]),
-        )
+        passage = [token for token, _, _ in located]
+        places = [(start, end) for _, start, end in located]
+        placeholder = int(tokens_before_placeholder([question], analyzer)[0])
+        return cls(passage, places, analyzer.analyze(question.query), placeholder)
 
 
 _Parts = tuple[tuple[Mark, ...], dict[str, float], Callable[[], Term]]
@@ -340,13 +335,11 @@ def distance_explainer(solver: ClozeDistance, texts: _ClozeTexts) -> Callable[[l
         for word in matched:  # two query words may match one place: their savings add up
             assert word.place is not None
             savings[word.place] = savings.get(word.place, 0.0) + solver.max_distance - word.steps
-        mention = Mark(
-            texts.places[start][0], texts.places[start + len(candidate) - 1][1], "candidate"
-        )
-        marks = (
-            mention,
-            *(Mark(*texts.places[place], "question", weight) for place, weight in savings.items()),
-        )
+        begin, _ = texts.places[start]
+        _, end = texts.places[start + len(candidate) - 1]
+        marks = [Mark(begin, end, "candidate")]
+        for place, weight in savings.items():
+            marks.append(Mark(*texts.places[place], "question", weight))
         distance = float(sum(word.steps for word in words))
 
         def formula() -> Term:
@@ -357,7 +350,7 @@ def distance_explainer(solver: ClozeDistance, texts: _ClozeTexts) -> Callable[[l
             return minus("score", plus("distance", *steps), f"the mention is token {start + 1}")
 
         numbers = {"distance": distance, "words": float(len(words)), "matched": float(len(matched))}
-        return marks, numbers, formula
+        return tuple(marks), numbers, formula
 
     return mark_candidate
 
@@ -368,9 +361,10 @@ def window_explainer(
     """Return what explains a candidate by the best position of its completed query, and the weights
     of the matching words: `corpus_weights`, or else those of the passage.
     """
-    weight_of = corpus_weights or {
-        word: inverse_count_weight(texts.passage.count(word)) for word in set(texts.passage)
-    }
+    weight_of = corpus_weights
+    if not weight_of:
+        counts = Counter(texts.passage)
+        weight_of = {word: inverse_count_weight(n) for word, n in counts.items()}
 
     def weigh_word(word: str) -> Term:
         value = weight_of[word] / SCALE
@@ -391,35 +385,27 @@ def window_explainer(
         if not total:
             note = "no position has a word of the completed query"
             return (), {"window": 0.0}, partial(given, "score", 0.0, note)
-        completed = [
-            *texts.query[: texts.placeholder],
-            *candidate,
-            *texts.query[texts.placeholder :],
-        ]
+        before, after = texts.query[: texts.placeholder], texts.query[texts.placeholder :]
+        completed = [*before, *candidate, *after]
         inside = range(max(shift, 0), min(shift + len(completed), len(texts.passage)))
         matched = [place for place in inside if texts.passage[place] == completed[place - shift]]
-        candidate_places = range(
-            shift + texts.placeholder, shift + texts.placeholder + len(candidate)
-        )
-
-        def make_marks() -> Iterator[Mark]:
-            yield Mark(
-                texts.places[inside[0]][0], texts.places[inside[-1]][1], "window", total / SCALE
-            )
-            for place in matched:
-                kind = "candidate" if place in candidate_places else "question"
-                yield Mark(*texts.places[place], kind, weight_of[texts.passage[place]] / SCALE)
+        slot = shift + texts.placeholder
+        candidate_places = range(slot, slot + len(candidate))
+        begin, _ = texts.places[inside[0]]
+        _, end = texts.places[inside[-1]]
+        marks = [Mark(begin, end, "window", total / SCALE)]
+        for place in matched:
+            kind = "candidate" if place in candidate_places else "question"
+            weight = weight_of[texts.passage[place]] / SCALE
+            marks.append(Mark(*texts.places[place], kind, weight))
 
         def formula() -> Term:
             terms = (weigh_word(texts.passage[place]) for place in matched)
             note = f"the query begins at token {shift + 1} of the passage"
             return plus("score", *terms, value=total / SCALE, note=note)
 
-        return (
-            tuple(make_marks()),
-            {"window": total / SCALE, "matched": float(len(matched))},
-            formula,
-        )
+        numbers = {"window": total / SCALE, "matched": float(len(matched))}
+        return tuple(marks), numbers, formula
 
     return mark_candidate
 

@@ -52,26 +52,17 @@ def value_to_plain(solver: Solver, name: str, value: Any, keep: StoreFile | None
         return {"kind": "path", "value": value_to_plain(solver, name, str(value), keep)}
     if isinstance(value, list | tuple):
         items = [value_to_plain(solver, name, item, keep) for item in value]
-        return {
-            "kind": type(value).__name__ if type(value) in (list, tuple) else "list",
-            "items": items,
-        }
+        return {"kind": "tuple" if type(value) is tuple else "list", "items": items}
     if isinstance(value, Solver) and not {"solver", "code"}.isdisjoint(_origin(type(value), keep)):
         return {"kind": "solver", **_solver_to_plain(value, keep)}
     if type(value) in _decision_classes().values():
-        params = {
-            key: value_to_plain(solver, name, v) for key, v in value.get_params(deep=False).items()
-        }
-        fitted = {
-            key: value_to_plain(solver, name, v)
-            for key, v in vars(value).items()
-            if key.endswith("_")
-        }
+        params = value.get_params(deep=False)
+        fitted = {key: v for key, v in vars(value).items() if key.endswith("_")}
         return {
             "kind": "decision",
             "class": type(value).__name__,
-            "params": params,
-            "fitted": fitted,
+            "params": {key: value_to_plain(solver, name, v) for key, v in params.items()},
+            "fitted": {key: value_to_plain(solver, name, v) for key, v in fitted.items()},
         }
     problem = (
         f"{solver.name} cannot be saved: its {name} is {value!r}, which cannot be stored without "
@@ -147,13 +138,13 @@ def _decision_classes() -> dict[str, type[Decision]]:
 
 def _solver_to_plain(solver: Solver, keep: StoreFile | None) -> dict[str, Any]:
     """Return the origin of a solver's class, and its parameters."""
-    cls = type(solver)
-    params = {
-        key: value_to_plain(solver, key, value, keep)
-        for key, value in solver.get_params(deep=False).items()
-    }
-    runs = {} if keep is None or not (names := solver.runs_solvers()) else {"runs": list(names)}
-    return {**_origin(cls, keep), "params": params, **runs}
+    params = solver.get_params(deep=False)
+    plain_params = {key: value_to_plain(solver, key, v, keep) for key, v in params.items()}
+    plain = {**_origin(type(solver), keep), "params": plain_params}
+    names = () if keep is None else solver.runs_solvers()
+    if names:
+        plain["runs"] = list(names)
+    return plain
 
 
 def _origin(cls: type[Solver], keep: StoreFile | None) -> dict[str, Any]:

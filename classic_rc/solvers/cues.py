@@ -129,9 +129,9 @@ class NegationWords(_SignedCue):
     def cue(self, questions: Sequence[Question]) -> Scores:
         """Return the numbers of negations, without evidence."""
         encoded = self.encoded(questions)
-        negates = np.array(
-            [w in NEGATIONS or w.endswith("n't") for w in encoded.vocabulary] or [False]
-        )
+        # One word at least, so that the array is of truth values even without a vocabulary.
+        words = encoded.vocabulary or [""]
+        negates = np.array([word in NEGATIONS or word.endswith("n't") for word in words])
         arrays = encoded.arrays
         candidate = np.repeat(
             np.arange(len(arrays.candidate_question)), np.diff(arrays.candidate_offsets)
@@ -226,5 +226,6 @@ class PositionPrior(Solver):
 
 def _positions(questions: Sequence[Question]) -> NDArray[np.int64]:
     """Return each candidate's index in its question."""
-    offsets = offsets_of(candidate_counts(questions))
-    return np.arange(offsets[-1]) - np.repeat(offsets[:-1], np.diff(offsets))
+    counts = candidate_counts(questions)
+    offsets = offsets_of(counts)
+    return np.arange(offsets[-1]) - np.repeat(offsets[:-1], counts)

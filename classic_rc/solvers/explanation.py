@@ -197,6 +197,25 @@ class CandidateExplanation:
         return None if self.make_formula is None else self.make_formula()
 
 
+def _plain_candidate(candidate: CandidateExplanation) -> dict[str, Any]:
+    """Return a candidate's explanation as plain data."""
+    plain: dict[str, Any] = {
+        "text": candidate.text,
+        "score": candidate.score,
+        "evidence": candidate.evidence,
+        "numbers": dict(candidate.numbers),
+    }
+    if candidate.formula is not None:
+        plain["formula"] = candidate.formula.to_dict()
+    if candidate.quote is not None:
+        plain |= {"quote": candidate.quote, "source": candidate.source}
+    plain["marks"] = [
+        {"start": mark.start, "end": mark.end, "kind": mark.kind, "weight": mark.weight}
+        for mark in candidate.marks
+    ]
+    return plain
+
+
 @dataclass(frozen=True)
 class Explanation(Viewed):
     """The explanation of the scores of one question's candidates.
@@ -234,12 +253,10 @@ class Explanation(Viewed):
     @property
     def scores(self) -> Scores:
         """The scores of the question's candidates."""
-        return Scores(
-            np.array([c.score for c in self.candidates], dtype=np.float64),
-            np.array([0, len(self.candidates)], dtype=np.int64),
-            np.array([c.evidence for c in self.candidates], dtype=np.bool_),
-            self.relative_ties,
-        )
+        values = np.array([c.score for c in self.candidates], dtype=np.float64)
+        offsets = np.array([0, len(values)], dtype=np.int64)
+        evidence = np.array([c.evidence for c in self.candidates], dtype=np.bool_)
+        return Scores(values, offsets, evidence, self.relative_ties)
 
     @classmethod
     def from_scores(
@@ -262,15 +279,13 @@ class Explanation(Viewed):
             Returns the formula of the candidate with an index and a score.
         """
         rows = zip(question.candidates, scores[0].tolist(), scores.evidence.tolist(), strict=True)
-        return cls(
-            solver,
-            question,
-            tuple(
-                CandidateExplanation(c.text, s, e, make_formula=formula and partial(formula, i, s))
-                for i, (c, s, e) in enumerate(rows)
-            ),
-            relative_ties=scores.relative_ties,
-        )
+        candidates = []
+        for i, (candidate, score, evidence) in enumerate(rows):
+            make_formula = formula and partial(formula, i, score)
+            candidates.append(
+                CandidateExplanation(candidate.text, score, evidence, make_formula=make_formula)
+            )
+        return cls(solver, question, tuple(candidates), relative_ties=scores.relative_ties)
 
     def with_best(
         self,
@@ -290,25 +305,13 @@ class Explanation(Viewed):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the explanation as plain data, ready for JSON."""
-        return {
-            "solver": self.solver,
-            **({"note": self.note} if self.note else {}),
+        plain: dict[str, Any] = {"solver": self.solver}
+        if self.note:
+            plain["note"] = self.note
+        plain |= {
             "question_id": self.question.id,
             "question": self.question.text,
             "passage": self.question.passage.text,
-            "candidates": [
-                {
-                    "text": c.text,
-                    "score": c.score,
-                    "evidence": c.evidence,
-                    "numbers": dict(c.numbers),
-                    **({} if c.formula is None else {"formula": c.formula.to_dict()}),
-                    **({} if c.quote is None else {"quote": c.quote, "source": c.source}),
-                    "marks": [
-                        {"start": m.start, "end": m.end, "kind": m.kind, "weight": m.weight}
-                        for m in c.marks
-                    ],
-                }
-                for c in self.candidates
-            ],
+            "candidates": [_plain_candidate(candidate) for candidate in self.candidates],
         }
+        return plain

@@ -199,9 +199,9 @@ class IRSolver(Solver):
         self.corpora_ = [self._open(source, questions) for source in self._parts()]
         self.excluded_ = 0
         if self.exclude_verbatim:
+            searched = zip(self._parts(), self.corpora_, strict=True)
             self.corpora_ = [
-                self._exclude_verbatim(source, corpus, questions)
-                for source, corpus in zip(self._parts(), self.corpora_, strict=True)
+                self._exclude_verbatim(source, corpus, questions) for source, corpus in searched
             ]
         if not any(corpus.engine.n_sentences for corpus in self.corpora_):
             require_passages(questions, hint="Search an index: -s ir,corpus=DIR")
@@ -218,10 +218,9 @@ class IRSolver(Solver):
         evidence = np.any([best.found for best in bests], axis=0)
         # Scores of the 'okapi' similarity may be negative. A corpus without a qualifying sentence
         # reports 0, which must not win over a negative score of another corpus.
-        values = np.max([np.where(best.found, best.scores, -np.inf) for best in bests], axis=0)
-        return Scores(
-            np.where(evidence, values, 0.0).astype(np.float64), bests[0].offsets, evidence
-        )
+        found_scores = [np.where(best.found, best.scores, -np.inf) for best in bests]
+        values = np.where(evidence, np.max(found_scores, axis=0), 0.0)
+        return Scores(values.astype(np.float64), bests[0].offsets, evidence)
 
     def best_sentences(self, questions: Sequence[Question]) -> list[Best]:
         """Find the best qualifying sentence of each candidate in each corpus.
@@ -336,10 +335,12 @@ class IRSolver(Solver):
         """See :meth:`Solver.row_name`; the name also says what is searched, unless the variant's
         name does.
         """
-        parts = [
-            source.name if isinstance(source, Corpus) else Path(str(source)).name
-            for source in self._parts()
-        ]
+        parts = []
+        for source in self._parts():
+            if isinstance(source, Corpus):
+                parts.append(source.name)
+            else:
+                parts.append(Path(str(source)).name)
         is_shown = not parts or (parts == ["paragraphs"] and self.variant_name() is not None)
         return super().row_name() if is_shown else f"{super().row_name()},corpus={'+'.join(parts)}"
 
@@ -432,12 +433,12 @@ def explain_sentences(solver: IRSolver, questions: Sequence[Question]) -> Iterat
         if not solver.searches_corpora and question.passage is not passage:
             passage, engine = question.passage, _index_passage(solver, question)
         explanation = Explanation.from_scores(solver.name, question, scores.take([k]))
-        candidates = [
-            plain
-            if plain.evidence
-            else replace(plain, make_formula=partial(given, "score", plain.score, _NO_SENTENCE))
-            for plain in explanation.candidates
-        ]
+        candidates = []
+        for plain in explanation.candidates:
+            if not plain.evidence:
+                make_formula = partial(given, "score", plain.score, _NO_SENTENCE)
+                plain = replace(plain, make_formula=make_formula)
+            candidates.append(plain)
         explain = partial(_explain_best, solver, question, bests, int(scores.offsets[k]), engine)
         yield replace(explanation, candidates=tuple(candidates)).with_best(explain)
 
@@ -462,9 +463,10 @@ def _locate_best(
     """Return the location of a candidate's best sentence, or None; of equal ones, the first
     corpus's.
     """
-    best = max(bests, key=lambda b: b.scores[candidate] if b.found[candidate] else -np.inf)
-    if not best.found[candidate]:
+    qualifying = [best for best in bests if best.found[candidate]]
+    if not qualifying:
         return None
+    best = max(qualifying, key=lambda best: best.scores[candidate])
     number = int(best.sentences[candidate])
     if passage_engine is not None:
         return _SentenceLocation(passage_engine, number, None)
@@ -525,24 +527,14 @@ def _explain_term(similarity: Similarity, fact: TermFacts, facts: QueryFacts) ->
         idf = plus("idf", 1, logarithm("", ratio), value=fact.idf, note=note)
         factor = float(tfidf.length_factors(np.array([facts.length]))[0])
         matched = sum(term_facts.boost for term_facts in facts.terms)
-        factors += [
-            root("", count),
-            idf,
-            given("", fact.idf),
-            given("length norm", factor, f"1 / sqrt({facts.length}) in one byte"),
-            divided(
-                "query norm",
-                1,
-                root("", facts.sum_of_squares),
-                note="from the idf of all query terms",
-            ),
-            divided(
-                "coordination",
-                matched,
-                facts.n_query_terms,
-                note="query terms that the sentence has",
-            ),
-        ]
+        length_norm = given("length norm", factor, f"1 / sqrt({facts.length}) in one byte")
+        norm = root("", facts.sum_of_squares)
+        query_norm = divided("query norm", 1, norm, note="from the idf of all query terms")
+        note = "query terms that the sentence has"
+        coordination = divided("coordination", matched, facts.n_query_terms, note=note)
+        # The idf counts twice: in the query's weight of the term, and in the sentence's.
+        factors += [root("", count), idf, given("", fact.idf)]
+        factors += [length_norm, query_norm, coordination]
         return times(name, *factors, value=fact.share)
     assert isinstance(similarity, Okapi)
     note = f"{fact.n_sentences} of {facts.n_sentences} sentences have it"
@@ -584,6 +576,5 @@ def _mark_sentence(
 
 def _index_passage(solver: IRSolver, question: Question) -> Engine:
     passage = question.passage
-    return solver._new_engine().index(
-        [passage.text[start:end] for start, end in passage_sentences(passage)]
-    )
+    sentences = [passage.text[start:end] for start, end in passage_sentences(passage)]
+    return solver._new_engine().index(sentences)

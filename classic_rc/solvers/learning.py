@@ -71,9 +71,8 @@ def chosen_groups(
     for name in names:
         if name not in (default_name, *groups):
             raise unknown_name("group of features", name, [default_name, *groups])
-    return tuple(
-        group for group in groups if group in names or (default_name in names and group in default)
-    )
+    requested = {*names, *default} if default_name in names else {*names}
+    return tuple(group for group in groups if group in requested)
 
 
 def gold_labels(learner: str, questions: Sequence[Question]) -> NDArray[np.int64]:
@@ -100,11 +99,9 @@ def gold_labels(learner: str, questions: Sequence[Question]) -> NDArray[np.int64
         else:
             normalise = scorer_of(question).normalise
             accepted = {normalise(str(text)) for text in gold}
-            places += [
-                n_candidates + i
-                for i, candidate in enumerate(question.candidates)
-                if normalise(candidate.text) in accepted
-            ]
+            for place, candidate in enumerate(question.candidates, n_candidates):
+                if normalise(candidate.text) in accepted:
+                    places.append(place)
         n_candidates += n_of_question
     right = np.zeros(n_candidates, dtype=np.int64)
     right[places] = 1
@@ -149,7 +146,8 @@ class OutOfFold:
         folds = [(others, members) for others, members in folds if len(members)]
         tasks = tracked(folds, len(folds), share=0.8)
         self.solvers = [learn(shared.take(others)) for others, _ in tasks]
-        self.fold_of = np.zeros(sum(len(members) for _, members in folds), dtype=np.int64)
+        n_questions = sum(len(members) for _, members in folds)
+        self.fold_of = np.zeros(n_questions, dtype=np.int64)
         for fold, (_, members) in enumerate(folds):
             self.fold_of[members] = fold
 
@@ -207,23 +205,20 @@ class OutOfFold:
         """Answer some of the dataset's questions, each with the tuned decision of its own fold."""
         answers: dict[int, Prediction] = {}
         for solver, members in self._by_fold(index):
-            fold_questions = [questions[i] for i in members.tolist()]
-            answers.update(
-                zip(
-                    members.tolist(),
-                    solver.decision_.decide(scores.take(members), fold_questions),
-                    strict=True,
-                )
-            )
+            index_of_fold = members.tolist()
+            fold_questions = [questions[i] for i in index_of_fold]
+            predictions = solver.decision_.decide(scores.take(members), fold_questions)
+            answers.update(zip(index_of_fold, predictions, strict=True))
         return [answers[i] for i in range(len(index))]
 
     def _by_fold(self, index: NDArray[np.int64]) -> list[tuple[Solver, NDArray[np.int64]]]:
         fold = self.fold_of[index]
-        return [
-            (solver, np.flatnonzero(fold == k))
-            for k, solver in enumerate(self.solvers)
-            if (fold == k).any()
-        ]
+        solvers = []
+        for k, solver in enumerate(self.solvers):
+            members = np.flatnonzero(fold == k)
+            if len(members):
+                solvers.append((solver, members))
+        return solvers
 
 
 def one_thread() -> AbstractContextManager[object]:
@@ -290,10 +285,9 @@ def fit_model(
 
     ones = np.ones((features.shape[0], 1))
     dense = ones if features.dense is None else np.hstack((ones, features.dense))
+    copies = np.concatenate(([1.0], copies))  # of the bias, then of the features
     with one_thread():
-        fit = fit_logistic(
-            Features(dense, features.sparse), right, C, copies=np.concatenate(([1.0], copies))
-        )
+        fit = fit_logistic(Features(dense, features.sparse), right, C, copies=copies)
     model = LogisticModel(fit.weights[1:], float(fit.weights[0]))
     if fit.converged:
         return model, ()
@@ -328,11 +322,9 @@ def _fit_liblinear(
     with one_thread(), warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # a caveat instead
         classifier.fit(matrix, right)
-    weights, bias = (
-        np.ravel(classifier.coef_).astype(np.float64),
-        np.ravel(classifier.intercept_)[0],
-    )
+    weights = np.ravel(classifier.coef_).astype(np.float64)
+    bias = float(np.ravel(classifier.intercept_)[0])
     caveats: tuple[str, ...] = ()
     if np.max(classifier.n_iter_) >= MOST_ITERATIONS:
         caveats = ("the learner liblinear stopped before it converged: scale the features",)
-    return LogisticModel(weights / scale, float(bias)), caveats
+    return LogisticModel(weights / scale, bias), caveats

@@ -32,11 +32,11 @@ def best_window(
     totals = [end - start for start, end in zip(sums, sums[size:], strict=False)]
     best = totals.index(max(totals)) if totals else 0
     inside = range(best, min(best + size, len(weights)))
-    terms = [
-        inverse_count(f'"{passage[i]}"', count_of(passage[i]), weights[i] / SCALE)
-        for i in inside
-        if weights[i]
-    ]
+    terms = []
+    for i in inside:
+        if weights[i]:
+            word = passage[i]
+            terms.append(inverse_count(f'"{word}"', count_of(word), weights[i] / SCALE))
     if not terms:
         return given(
             "sliding window", 0.0, f"no window of {size} tokens has a word of question or candidate"
@@ -63,7 +63,8 @@ def distance_term(
     """Return the word distance `value` of a rule as a formula, with the distance of each
     question word.
     """
-    question_words, candidate_words = set(query) - set(stop), set(answer) - set(query) - set(stop)
+    question_words = set(query) - set(stop)
+    candidate_words = set(answer) - set(query) - set(stop)
     answer_places = [i for i, token in enumerate(passage) if token in candidate_words]
     nearest: dict[str, tuple[int, int]] = {}
     for i, token in enumerate(passage):
@@ -75,24 +76,25 @@ def distance_term(
         return given(
             "distance", value, "no pair of a question word and a candidate word in the passage"
         )
-    steps = [
-        given(f'"{word}" to "{passage[j]}"', abs(i - j), f"tokens {i + 1} and {j + 1}")
-        for word, (i, j) in nearest.items()
-    ]
+    steps = [_distance_of(passage, i, j) for i, j in nearest.values()]
     length = given("", len(passage) - 1)
     if rule == "mean":
         words = given("number of question words", len(steps))
         return divided("distance", plus("", *steps), times("", words, length), value)
     if rule == "first":
         i, j = _first_pair(passage, question_words, candidate_words)
-        name = f'"{passage[i]}" to "{passage[j]}", the first pair'
-        return divided(
-            "distance", given(name, abs(i - j), f"tokens {i + 1} and {j + 1}"), length, value
-        )
+        step = _distance_of(passage, i, j, ", the first pair")
+        return divided("distance", step, length, value)
     smallest = least("", *steps)
-    return divided(
-        "distance", plus("", smallest, 1) if rule == "min+1" else smallest, length, value
-    )
+    if rule == "min+1":
+        smallest = plus("", smallest, 1)
+    return divided("distance", smallest, length, value)
+
+
+def _distance_of(passage: Sequence[str], i: int, j: int, suffix: str = "") -> Term:
+    """Return the distance between two tokens of the passage."""
+    name = f'"{passage[i]}" to "{passage[j]}"{suffix}'
+    return given(name, abs(i - j), f"tokens {i + 1} and {j + 1}")
 
 
 def _first_pair(

@@ -180,14 +180,13 @@ def solver_to_plain(solver: Solver) -> tuple[dict[str, Any], dict[str, NDArray[A
     require_persistent(solver)
     assert isinstance(solver, Persistent)
     state, arrays = solver.fitted_state()
+    params = solver.get_params(deep=False)
+    decision = getattr(solver, "decision_", None)
     described = {
         "solver": solver.name,
         "variant": solver.variant_name(),
-        "params": {
-            key: value_to_plain(solver, key, value)
-            for key, value in solver.get_params(deep=False).items()
-        },
-        "decision": value_to_plain(solver, "decision_", getattr(solver, "decision_", None)),
+        "params": {key: value_to_plain(solver, key, value) for key, value in params.items()},
+        "decision": value_to_plain(solver, "decision_", decision),
         "trained_on": getattr(solver, "trained_on_", None),
         "caveats": list(getattr(solver, "caveats_", ())),
         "state": dict(state),
@@ -238,13 +237,13 @@ def learned_by(solver: Solver) -> tuple[TrainedOn, ...]:
     if not solver.is_trained or learned.get("fingerprint") is None:
         return solver.learned_before
     trained_on = TrainedOn(
-        learned["name"],
-        learned["fingerprint"],
-        tuple(learned["datasets"]),
-        learned.get("sentences"),
-        tuple(learned.get("scorers", ())),
-        learned.get("language"),
-        learned.sketch if isinstance(learned, Provenance) else None,
+        name=learned["name"],
+        fingerprint=learned["fingerprint"],
+        datasets=tuple(learned["datasets"]),
+        sentences=learned.get("sentences"),
+        scorers=tuple(learned.get("scorers", ())),
+        language=learned.get("language"),
+        sketch=learned.sketch if isinstance(learned, Provenance) else None,
     )
     return tuple(dict.fromkeys((trained_on, *solver.learned_before)))
 
@@ -304,6 +303,7 @@ def _check_types(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) 
 
 
 _TRIAL_TEXT = "Ann met Bob at the market. Bob sold pears."
+_TRIAL_CANDIDATES = (Candidate("Ann", 0, 3), Candidate("Bob", 8, 11))
 
 
 def _try_out(solver: Solver) -> None:
@@ -311,7 +311,6 @@ def _try_out(solver: Solver) -> None:
     before a run.
     """
     passage = Passage("trial", _TRIAL_TEXT)
-    spans = tuple(Candidate(_TRIAL_TEXT[a:b], a, b) for a, b in ((0, 3), (8, 11)))
     solver.check_parameters()
     if not isinstance(solver.decision, Decision | None):
         raise TypeError(f"decision is {solver.decision!r}, expected a decision rule")
@@ -321,7 +320,7 @@ def _try_out(solver: Solver) -> None:
     _ = solver.signature_facts(), solver.variant_name()
     for task in sorted(solver.tasks):
         text = "Who met @placeholder?" if task is Task.CLOZE else "Who met Bob?"
-        question = Question("trial", passage, text, spans, None, task)
+        question = Question("trial", passage, text, _TRIAL_CANDIDATES, None, task)
         try:
             solver.predict([question])
         except ClassicRCError:  # such as questions without annotation: no fault of the state
@@ -370,7 +369,8 @@ def members_digest(members: Mapping[str, NDArray[Any]]) -> bytes:
     """Return the sha256 that a saved file has of its members."""
     digest = hashlib.sha256()
     for name, array in sorted(members.items()):
-        digest.update(json.dumps([name, array.dtype.str, list(array.shape)]).encode("ascii"))
+        description = [name, array.dtype.str, list(array.shape)]
+        digest.update(json.dumps(description).encode("ascii"))
         digest.update(array.tobytes())
     return digest.digest()
 

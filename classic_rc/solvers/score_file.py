@@ -94,11 +94,9 @@ class ScoreFile(Solver):
         """Return the file's scores of `questions`, with the file's evidence flags."""
         self.require_fitted("scores_", "score-file is not fitted: call fit(questions) first")
         rows = [self._row_of.get(_identity(question), -1) for question in questions]
-        return (
-            self._read(questions)
-            if -1 in rows
-            else self.scores_.take(np.array(rows, dtype=np.int64))
-        )
+        if -1 in rows:
+            return self._read(questions)
+        return self.scores_.take(np.array(rows, dtype=np.int64))
 
     def signature_facts(self) -> Mapping[str, Any]:
         """Return the hashes of the files, so that the signature has their content and not their
@@ -107,7 +105,8 @@ class ScoreFile(Solver):
         return {"path": None, "file": self.sha256_} if hasattr(self, "sha256_") else {}
 
     def _paths(self) -> list[str]:
-        paths: list[Any] = list(self.path) if isinstance(self.path, list | tuple) else [self.path]
+        is_list = isinstance(self.path, list | tuple)
+        paths: list[Any] = list(self.path) if is_list else [self.path]
         if not paths or not all(isinstance(path, str) and path for path in paths):
             problem = "score-file needs a file: path=FILE (or several, path=[FILE; FILE])"
             raise UsageError(

@@ -192,9 +192,8 @@ class _Matcher(Solver):
         if self.inverse_counts == "corpus":
             encoded = self.encoded(questions)
             counts = encoded.passage_word_counts()
-            self.word_counts_ = {
-                w: int(n) for w, n in zip(encoded.vocabulary, counts, strict=True) if n
-            }
+            counted_words = zip(encoded.vocabulary, counts.tolist(), strict=True)
+            self.word_counts_ = {word: n for word, n in counted_words if n}
         return self
 
     def _word_weights(self, encoded: EncodedDataset) -> NDArray[np.int32] | None:
@@ -380,7 +379,8 @@ class SlidingWindowDistance(_Matcher):
         distances_key = "distance", self.stop_words, self.distance
         results = encoded.results
         if self.inverse_counts == "passage" and {windows_key, distances_key} <= results.keys():
-            best, (distances, is_measured) = results[windows_key], results[distances_key]
+            best = results[windows_key]
+            distances, is_measured = results[distances_key]
         else:
             best, distances, is_measured = window_and_distance(
                 encoded.arrays,
@@ -434,13 +434,15 @@ def _read_passage(
     solver: Any, located: Sequence[tuple[str, int, int]], listed: set[str] | None
 ) -> _TokenizedPassage:
     tokens = [token for token, _, _ in located]
-    in_corpus, counts = solver.learns_from == "passages", Counter(tokens)
-    return _TokenizedPassage(
-        tokens,
-        [(start, end) for _, start, end in located],
-        (lambda word: solver.word_counts_.get(word, 1)) if in_corpus else counts.__getitem__,
-        None if listed is None else {t for t in set(tokens) if t.lower() in listed},
-    )
+    places = [(start, end) for _, start, end in located]
+
+    def count_in_corpus(word: str) -> int:
+        return int(solver.word_counts_.get(word, 1))
+
+    in_corpus = solver.learns_from == "passages"
+    count_of = count_in_corpus if in_corpus else Counter(tokens).__getitem__
+    stop = None if listed is None else {t for t in set(tokens) if t.lower() in listed}
+    return _TokenizedPassage(tokens, places, count_of, stop)
 
 
 def _candidate_explainer(
@@ -478,15 +480,12 @@ def _candidate_explainer(
                 rule, value = params["distance"], numbers["distance"]
                 distance = distance_term(passage.tokens, query, answer, stop, rule, value)
                 if "distance_weight" in params:
-                    distance = times(
-                        "", given("distance weight", numbers["distance_weight"]), distance
-                    )
+                    weight = given("distance weight", numbers["distance_weight"])
+                    distance = times("", weight, distance)
                 parts.append(minus("", distance))
-            return (
-                plus("score", *parts, value=plain.score)
-                if len(parts) > 1
-                else parts[0].renamed("score")
-            )
+            if len(parts) == 1:
+                return parts[0].renamed("score")
+            return plus("score", *parts, value=plain.score)
 
         return replace(plain, marks=tuple(marks), numbers=numbers, make_formula=formula)
 
@@ -500,9 +499,9 @@ def _mark_window(
         return []
     # A word has the same weight wherever it is.
     weights = {term.name: term.value for term in total.parts}
-    marks = [
-        Mark(passage.places[inside[0]][0], passage.places[inside[-1]][1], "window", total.value)
-    ]
+    begin, _ = passage.places[inside[0]]
+    _, end = passage.places[inside[-1]]
+    marks = [Mark(begin, end, "window", total.value)]
     for i in inside:
         weight = weights.get(f'"{passage.tokens[i]}"')
         if weight is not None:
@@ -514,10 +513,12 @@ def _mark_window(
 def _nearest_pair(
     passage: _TokenizedPassage, query: Sequence[str], answer: Sequence[str], stop: set[str]
 ) -> list[Mark]:
-    question_words, candidate_words = set(query) - stop, set(answer) - set(query) - stop
+    question_words = set(query) - stop
+    candidate_words = set(answer) - set(query) - stop
     question_places = [i for i, token in enumerate(passage.tokens) if token in question_words]
     answer_places = [i for i, token in enumerate(passage.tokens) if token in candidate_words]
     if not question_places or not answer_places:
         return []
-    _, i, j = min((abs(i - j), i, j) for i in question_places for j in neighbours(answer_places, i))
+    pairs = ((i, j) for i in question_places for j in neighbours(answer_places, i))
+    _, i, j = min((abs(i - j), i, j) for i, j in pairs)
     return [Mark(*passage.places[i], "pair-question"), Mark(*passage.places[j], "pair-candidate")]

@@ -119,12 +119,11 @@ def changed_texts(solver: Solver) -> dict[str, str]:
         base = {name: p.default for name, p in inspect.signature(cls).parameters.items()}
     else:
         base = cls.variant(variant).get_params(deep=False)
-    texts = {
-        name: _format_value(value)
-        for name, value in solver.get_params(deep=False).items()
-        if name != "decision"
-    }
-    changed = {name: text for name, text in texts.items() if text != _format_value(base[name])}
+    params = solver.get_params(deep=False)
+    params.pop("decision", None)
+    texts = {name: _format_value(value) for name, value in params.items()}
+    base_texts = {name: _format_value(base[name]) for name in texts}
+    changed = {name: text for name, text in texts.items() if text != base_texts[name]}
     deciding = changed_decision(solver.decision, base.get("decision"), cls.usual_decision)
     return changed | {
         name: _format_value(value) for name, value in deciding.items() if name not in texts
@@ -236,13 +235,8 @@ def _format_value(value: Any) -> str:
     if isinstance(value, Analyzer):
         value = value.spec
     if isinstance(value, str):
-        plain = (
-            value
-            and value == value.strip()
-            and not set('[],;"') & set(value)
-            and _parse_value(value) == value
-        )
-        return value if plain else json.dumps(value)
+        is_bare = value != "" and value == value.strip() and set('[],;"').isdisjoint(value)
+        return value if is_bare and _parse_value(value) == value else json.dumps(value)
     return " ".join(str(value).split())
 
 
@@ -306,9 +300,10 @@ def load_solver_class(path: Path, class_name: str) -> type[Solver]:
     finally:
         sys.dont_write_bytecode = writes_no_bytecode
         sys.modules.pop(spec.name, None)
-    classes = {
-        n: c for n, c in vars(module).items() if isinstance(c, type) and issubclass(c, Solver)
-    }
+    classes = {}
+    for name, member in vars(module).items():
+        if isinstance(member, type) and issubclass(member, Solver):
+            classes[name] = member
     if class_name not in classes:
         defined = {n for n, c in classes.items() if c.__module__ == module.__name__}
         if not defined:

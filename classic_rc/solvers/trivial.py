@@ -293,11 +293,10 @@ class _ByLength(Solver):
         """
         self.check_parameters()
         texts = [text for q in questions for text in candidate_texts(q.candidates)]
-        lengths = (
-            [len(t) for t in texts]
-            if self.unit == "characters"
-            else [len(t.split()) for t in texts]
-        )
+        if self.unit == "words":
+            lengths = [len(text.split()) for text in texts]
+        else:
+            lengths = [len(text) for text in texts]
         return scores_without_evidence(self.sign * np.array(lengths, dtype=np.float64), questions)
 
 

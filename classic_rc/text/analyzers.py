@@ -356,11 +356,8 @@ class Analyzer:
         """Return the final tokens of `text`, each with its character offsets (start, end)."""
         tokenizer = get_tokenizer(self.tokenizer)
         folded = self.fold(tokenizer.tokenize(text))
-        return [
-            (token, start, end)
-            for token, (start, end) in zip(folded, tokenizer.locate(text), strict=True)
-            if token is not None
-        ]
+        located = zip(folded, tokenizer.locate(text), strict=True)
+        return [(token, start, end) for token, (start, end) in located if token is not None]
 
     @property
     def description(self) -> str:

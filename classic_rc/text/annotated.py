@@ -124,22 +124,19 @@ class _SkippedText:
     def __init__(self, text: str) -> None:
         self._length = len(text)
         words = [match.span() for match in _WORD.finditer(text)]
-        self._word_starts, self._word_ends = (
-            [start for start, _ in words],
-            [end for _, end in words],
-        )
+        self._word_starts = [start for start, _ in words]
+        self._word_ends = [end for _, end in words]
         letters = [match.span() for match in _LETTERS.finditer(text)]
-        self._letter_starts, self._letter_ends = (
-            [start for start, _ in letters],
-            [end for _, end in letters],
-        )
+        self._letter_starts = [start for start, _ in letters]
+        self._letter_ends = [end for _, end in letters]
         # The first letters of words that are not clitics.
-        self._kept = [
-            first
-            for start, end in words
-            if text[max(start - 1, 0) : start] not in ("'", "’")
-            and (first := self._first_letter(start)) < end
-        ]
+        self._kept: list[int] = []
+        for start, end in words:
+            if text[max(start - 1, 0) : start] in ("'", "’"):
+                continue
+            first = self._first_letter(start)
+            if first < end:
+                self._kept.append(first)
 
     def limit(self, start: int) -> int:
         """Return the largest number up to which the text from `start` may be dropped."""
@@ -159,9 +156,9 @@ class _SkippedText:
 
 
 def _is_respelt(token: str) -> bool:
-    return not any(c.isalnum() for c in token) or (
-        token[0] == token[-1] == "-" and token[1:-1].isalpha()
-    )
+    if not any(c.isalnum() for c in token):
+        return True
+    return token[0] == token[-1] == "-" and token[1:-1].isalpha()
 
 
 _WITHIN_RUN = re.compile(r"\s*|-")
@@ -201,11 +198,10 @@ def content_runs(
     >>> [chunk.words for chunk in content_runs(text, [(0, len(text))], get_analyzer("word"), stops)]
     [('pulled',), ('big', 'eared', 'fox'), ('sly', 'tom'), ('grocery', 'store')]
     """
-    located = [
-        (word, start + begin, end + begin, number)
-        for number, (begin, finish) in enumerate(sentences)
-        for word, start, end in analyzer.locate(text[begin:finish])
-    ]
+    located = []
+    for number, (begin, finish) in enumerate(sentences):
+        for word, start, end in analyzer.locate(text[begin:finish]):
+            located.append((word, start + begin, end + begin, number))
     content = [token for token in located if token[0].lower() not in stop_words] or located
     runs: list[list[tuple[str, int, int, int]]] = []
     for token in content:
@@ -218,4 +214,10 @@ def content_runs(
             runs[-1].append(token)
         else:
             runs.append([token])
-    return [TextChunk(tuple(t[0] for t in run), run[0][1], run[-1][2], run[0][3]) for run in runs]
+    chunks = []
+    for run in runs:
+        words = tuple(word for word, *_ in run)
+        _, start, _, sentence = run[0]
+        _, _, end, _ = run[-1]
+        chunks.append(TextChunk(words, start, end, sentence))
+    return chunks

@@ -6,10 +6,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from classic_rc.errors import DataError
 from classic_rc.io.files import gzip_bytes, read_unpacked, sha256_of_bytes, sha256_of_text
@@ -21,7 +21,6 @@ from classic_rc.text.annotated import AnnotatedQuestion, AnnotatedText, Chain
 ANNOTATION_FORMAT = "classic_rc annotations"
 ANNOTATION_VERSION = 1
 
-_Value = TypeVar("_Value")
 
 _TEXT_KEYS = (
     *("tokens", "lemmas", "places", "sentences", "chains"),
@@ -45,10 +44,8 @@ def parse_annotations(root: Node) -> tuple[dict[str, AnnotatedText], dict[str, A
                 found=describe_value(section.value),
                 expected="an object with ids as keys",
             )
-    return (
-        {id: _parse_text(passages.child(id), _TEXT_KEYS) for id in passages.value},
-        {id: _parse_question(questions.child(id)) for id in questions.value},
-    )
+    texts = {id: _parse_text(passages.child(id), _TEXT_KEYS) for id in passages.value}
+    return texts, {id: _parse_question(questions.child(id)) for id in questions.value}
 
 
 def _check_keys(node: Node, fields: tuple[str, ...]) -> None:
@@ -60,12 +57,11 @@ def _check_keys(node: Node, fields: tuple[str, ...]) -> None:
 
 
 def _parse_question(node: Node) -> AnnotatedQuestion:
-    return AnnotatedQuestion(
-        _parse_text(node, _QUESTION_KEYS),
-        tuple(_parse_text(candidate, _TEXT_KEYS) for candidate in node.items("candidates")),
-        node.flag("negated") if node.has("negated") else None,
-        frozenset(node.texts("categories")) if node.has("categories") else frozenset(),
-    )
+    text = _parse_text(node, _QUESTION_KEYS)
+    candidates = tuple(_parse_text(candidate, _TEXT_KEYS) for candidate in node.items("candidates"))
+    negated = node.flag("negated") if node.has("negated") else None
+    categories = node.texts("categories") if node.has("categories") else ()
+    return AnnotatedQuestion(text, candidates, negated, frozenset(categories))
 
 
 def _parse_text(node: Node, keys: tuple[str, ...]) -> AnnotatedText:
@@ -86,28 +82,25 @@ def _parse_text(node: Node, keys: tuple[str, ...]) -> AnnotatedText:
             )
         sha256 = computed
     n = len(tokens)
-
-    def optional(key: str, read: Callable[[str], Iterable[_Value]]) -> tuple[_Value, ...] | None:
-        return tuple(read(key)) if node.has(key) else None
-
-    layers = {
-        "lemmas": optional("lemmas", node.texts),
-        "places": optional(
-            "places", lambda key: (_parse_span(place, None) for place in node.items(key))
-        ),
-    }
-    for key, values in layers.items():
+    lemmas = places = chains = None
+    if node.has("lemmas"):
+        lemmas = tuple(node.texts("lemmas"))
+    if node.has("places"):
+        places = tuple(_parse_span(place, None) for place in node.items("places"))
+    for key, values in (("lemmas", lemmas), ("places", places)):
         if values is not None and len(values) != n and (complete or key != "lemmas"):
             raise node.error(
                 "wrong length", field=key, found=str(len(values)), expected=f"{n}, one per token"
             )
+    sentences = _parse_sentences(node, "sentences", n)
+    if node.has("chains"):
+        chains = tuple(_parse_chain(chain, n) for chain in node.items("chains"))
     return AnnotatedText(
         tokens,
-        **layers,  # type: ignore[arg-type]
-        sentences=_parse_sentences(node, "sentences", n),
-        chains=optional(
-            "chains", lambda key: (_parse_chain(chain, n) for chain in node.items(key))
-        ),
+        lemmas=lemmas,
+        places=places,
+        sentences=sentences,
+        chains=chains,
         sha256=sha256,
         complete=complete,
         unfiltered_sentences=_parse_sentences(node, "unfiltered_sentences", None),
@@ -178,15 +171,16 @@ def annotations_to_json(
 
 
 def _plain_text(text: AnnotatedText) -> dict[str, Any]:
+    layers = ("lemmas", "places", "sentences", "sha256", "unfiltered_sentences")
     plain: dict[str, Any] = {"tokens": text.tokens}
-    optional = ("lemmas", "places", "sentences", "sha256", "unfiltered_sentences")
-    plain |= {key: value for key in optional if (value := getattr(text, key)) is not None}
+    plain |= _without_none({key: getattr(text, key) for key in layers})
     if text.chains is not None:
-        plain["chains"] = [
-            {key: value for key, value in chain._asdict().items() if value is not None}
-            for chain in text.chains
-        ]
+        plain["chains"] = [_without_none(chain._asdict()) for chain in text.chains]
     return plain if text.complete else {**plain, "complete": False}
+
+
+def _without_none(fields: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in fields.items() if value is not None}
 
 
 def _plain_question(question: AnnotatedQuestion) -> dict[str, Any]:
@@ -220,19 +214,21 @@ def parse_corenlp_annotations(
     passages, questions = {}, {}
     for i, story in enumerate(root.elements()):
         tokens = [_CoreNLPToken(node) for node in story.items("tokens")]
+        words = tuple(token.word for token in tokens)
+        lemmas = tuple(token.lemma for token in tokens)
         passages[f"{name}.{i}"] = AnnotatedText(
-            tuple(token.word for token in tokens),
-            tuple(token.lemma for token in tokens),
+            words,
+            lemmas,
             chains=tuple(_corenlp_chains(tokens)),
             unfiltered_sentences=_read_starts(story, "sentenceoffsets", None),
         )
-        negated = story.sequence("negativeqs")
+        has_negated = bool(story.sequence("negativeqs"))
         for j, lengths in enumerate(story.items("qalengths")):
-            questions[f"{name}.{i},{j}"] = AnnotatedQuestion(
-                _shared_words(tokens, j, None),
-                tuple(_shared_words(tokens, j, k) for k in range(len(lengths.sequence("answers")))),
-                story.child("negativeqs").flag(j) if negated else None,
-            )
+            text = _shared_words(tokens, j, None)
+            n_candidates = len(lengths.sequence("answers"))
+            candidates = tuple(_shared_words(tokens, j, k) for k in range(n_candidates))
+            negated = story.child("negativeqs").flag(j) if has_negated else None
+            questions[f"{name}.{i},{j}"] = AnnotatedQuestion(text, candidates, negated)
     return passages, questions
 
 
@@ -277,10 +273,8 @@ def _shared_words(
                     field="matches",
                     found=f"{describe_value(word)} in question {question}",
                 )
-    words, lemmas = (
-        tuple(word for word, is_match in shared[form].items() if is_match)
-        for form in ("token", "lemma")
-    )
+    words = tuple(word for word, is_match in shared["token"].items() if is_match)
+    lemmas = tuple(lemma for lemma, is_match in shared["lemma"].items() if is_match)
     return AnnotatedText(words, lemmas, complete=False)
 
 
@@ -383,13 +377,14 @@ class Annotations:
         write_file(Path(path), gzip_bytes(data) if str(path).endswith(".gz") else data)
 
     def _missing(self, question: Question, what: str, annotated_ids: list[str]) -> DataError:
+        actual = "no ids"
+        if annotated_ids:
+            actual = f"{len(annotated_ids)} ids, such as {annotated_ids[0]!r}"
         return DataError(
             f"no annotation of {what}",
             source=self.source,
             where=f"question {question.id}",
-            found=f"{len(annotated_ids)} ids, such as {annotated_ids[0]!r}"
-            if annotated_ids
-            else "no ids",
+            found=actual,
             hint="Use the annotation file of this dataset",
         )
 

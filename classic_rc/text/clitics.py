@@ -67,7 +67,8 @@ class CliticTokenizer(WordTokenizer):
         for start, end in super().locate(text):
             word = text[start:end].replace("’", "'")
             if len(_split_word(word)) == 2:
-                places += [(start, end - len(_NOT)), (end - len(_NOT), end)]
+                border = end - len(_NOT)
+                places += [(start, border), (border, end)]
             else:
                 places.append((start, start + len(_without_clitic(word))))
         return places

@@ -60,22 +60,20 @@ def word_diff(before: str, after: str, width: int = 96) -> str:
         return "case, blanks or punctuation"
     has_spaces = unspaced_share((before, after)) < 0.5
     glue, context = (" ", 1) if has_spaces else ("", 4)  # words shown before and after a difference
-    words, others = (
-        text.split() if has_spaces else _CHARACTERS.findall(text) for text in (before, after)
-    )
-    keys, other_keys = [words_only(w) for w in words], [words_only(w) for w in others]
-    n = next(
-        (i for i, pair in enumerate(zip(keys, other_keys, strict=False)) if pair[0] != pair[1]),
-        None,
-    )
-    n = min(len(keys), len(other_keys)) if n is None else n
+    split = str.split if has_spaces else _CHARACTERS.findall
+    words, others = split(before), split(after)
+    keys, other_keys = list(map(words_only, words)), list(map(words_only, others))
+    pairs = enumerate(zip(keys, other_keys, strict=False))
+    differing = (i for i, (key, other_key) in pairs if key != other_key)
+    n = next(differing, min(len(keys), len(other_keys)))
     start = max(n - context, 0)
     changed = slice(start, start + _DIFF_WORDS)  # comparing very long texts word by word takes long
     matcher = difflib.SequenceMatcher(None, keys[changed], other_keys[changed], autojunk=False)
     parts: list[str] = []
     operations = matcher.get_opcodes()
     for i, (tag, a, b, c, d) in enumerate(operations):
-        removed, added = words[start + a : start + b], others[start + c : start + d]
+        removed = words[start + a : start + b]
+        added = others[start + c : start + d]
         if tag == "equal":
             is_last = i == len(operations) - 1
             if len(added) <= 2 * context:
@@ -108,6 +106,6 @@ def _clip(words: Sequence[str], glue: str, context: int) -> str:
     if len(words) <= _SHOWN_WORDS * context:
         return glue.join(words)
     unit = "words" if glue else "characters"
-    return (
-        f"{glue.join(words[: 2 * context])} … {glue.join(words[-context:])} ({len(words)} {unit})"
-    )
+    beginning = glue.join(words[: 2 * context])
+    end = glue.join(words[-context:])
+    return f"{beginning} … {end} ({len(words)} {unit})"

@@ -60,16 +60,18 @@ def iter_spoken_sentences(passages: Iterable[Passage]) -> Iterator[list[SpokenSe
     SpokenSentence(start=7, end=11, turn=0, speaker='W')
     SpokenSentence(start=15, end=18, turn=1, speaker='M')
     """
-    turns_of, to_split = tee((passage, _find_turns(passage)) for passage in passages)
+    with_turns = ((passage, _find_turns(passage)) for passage in passages)
+    to_join, to_split = tee(with_turns)
     texts = (passage.text[turn.start : turn.end] for passage, turns in to_split for turn in turns)
     split_turns = iter_sentences(split_many(texts))
-    for passage, turns in turns_of:
-        marked = [SpokenSentence(*place, -1, "") for place in passage.sentences or ()]
-        yield marked + [
-            SpokenSentence(turn.start + start, turn.start + end, turn.turn, turn.speaker)
-            for turn, sentences in zip(turns, split_turns, strict=False)
-            for start, end in sentences
-        ]
+    for passage, turns in to_join:
+        sentences = [SpokenSentence(*place, -1, "") for place in passage.sentences or ()]
+        # `turns` comes first, so that `zip` ends before it takes a turn of the next passage.
+        for (begin, _, turn, speaker), places in zip(turns, split_turns, strict=False):
+            sentences += [
+                SpokenSentence(begin + start, begin + end, turn, speaker) for start, end in places
+            ]
+        yield sentences
 
 
 def spoken_sentences(passage: Passage) -> list[SpokenSentence]:
@@ -89,11 +91,11 @@ def _find_turns(passage: Passage) -> list[SpokenSentence]:
     if len(labels) < _LEAST_TURNS or len(labels) <= _LEAST_SHARE * n_lines:
         return [SpokenSentence(0, len(text), -1, "")]
     starts = [label.start() for label in labels]
-    turns = [
-        SpokenSentence(label.end(), end, turn, label[1])
-        for turn, (label, end) in enumerate(zip(labels, [*starts[1:], len(text)], strict=True))
-    ]
-    return [SpokenSentence(0, starts[0], -1, ""), *turns]
+    ends = [*starts[1:], len(text)]
+    turns = [SpokenSentence(0, starts[0], -1, "")]
+    for turn, (label, end) in enumerate(zip(labels, ends, strict=True)):
+        turns.append(SpokenSentence(label.end(), end, turn, label[1]))
+    return turns
 
 
 def without_speakers(text: str) -> str:
@@ -213,19 +215,18 @@ def _tokenize(text: str) -> list[_DialogueToken]:
     ends = [end for word in words for end in (*word.ends, 0)]
     tokens = treebank_rules().tokenize(joined)
     places = align(tokens, joined)
-    return _merge_times(
-        [
-            _DialogueToken(token, starts[i], ends[j - 1])
-            for token, (i, j) in zip(tokens, places, strict=True)
-        ]
-    )
+    located = []
+    for token, (first, stop) in zip(tokens, places, strict=True):
+        located.append(_DialogueToken(token, starts[first], ends[stop - 1]))
+    return _merge_times(located)
 
 
 def _split_words(text: str) -> Iterator[_Word]:
     for match in re.finditer(r"\S+", text):
         places = [i for i in range(*match.span()) if text[i] not in _DELETED]
         if places:
-            yield _Word("".join(text[i] for i in places), places, [i + 1 for i in places])
+            letters = "".join([text[i] for i in places])
+            yield _Word(letters, places, [i + 1 for i in places])
 
 
 def _replace_number_words(words: Iterable[_Word]) -> Iterator[_Word]:
@@ -271,21 +272,19 @@ def _digits_of(run: list[tuple[int, int]], start: int, end: int) -> _Word:
 
 def _merge_times(tokens: list[_DialogueToken]) -> list[_DialogueToken]:
     """Merge each "minutes past/to hour" into one token "hour:minutes"."""
-    result: list[_DialogueToken] = []
+    merged: list[_DialogueToken] = []
     rest = iter(range(len(tokens)))
     for i in rest:
-        token = tokens[i]
-        time = (
-            _format_time(result[-1].text, token.text, tokens[i + 1].text)
-            if result and i + 1 < len(tokens)
-            else None
-        )
+        time = None
+        if merged and i + 1 < len(tokens):
+            minutes, hour = merged[-1], tokens[i + 1]
+            time = _format_time(minutes.text, tokens[i].text, hour.text)
         if time is None:
-            result.append(token)
+            merged.append(tokens[i])
         else:
-            result[-1] = _DialogueToken(time, result[-1].start, tokens[i + 1].end)
+            merged[-1] = _DialogueToken(time, minutes.start, hour.end)
             next(rest)
-    return result
+    return merged
 
 
 def _format_time(minutes: str, past_or_to: str, hour: str) -> str | None:

@@ -221,10 +221,8 @@ class TextEncoder:
         self.analyzer = get_analyzer(analyzer)
         self._tokenizer = get_tokenizer(self.analyzer.tokenizer)
         self.pieces, self._ids = pieces or PieceTable(self._tokenizer), numbering()
-        self._piece_tokens, self._piece_offsets = (
-            np.empty(0, dtype=np.int32),
-            np.zeros(1, dtype=np.int64),
-        )
+        self._piece_tokens = np.empty(0, dtype=np.int32)
+        self._piece_offsets = np.zeros(1, dtype=np.int64)
 
     @property
     def vocabulary(self) -> list[str]:
@@ -246,7 +244,8 @@ class TextEncoder:
         """Encode texts that :attr:`pieces` has cut."""
         self._analyze_new_pieces()
         n_tokens = np.diff(self._piece_offsets)
-        tokens, lengths = [np.empty(0, dtype=np.int32)], [np.empty(0, dtype=np.int64)]
+        tokens = [np.empty(0, dtype=np.int32)]
+        lengths = [np.empty(0, dtype=np.int64)]
         for pieces, n_pieces, _ in texts.chunks:
             counts = n_tokens.take(pieces)
             ends = offsets_of(counts)
@@ -346,17 +345,13 @@ def _encode(
     if n_distinct.sum() > lists.n_texts:
         candidate = ragged_indices(lists.starts, n_distinct)
         lengths = np.diff(t_offsets)[candidate]
-        t_tokens, t_offsets = (
-            t_tokens[ragged_indices(t_offsets[:-1][candidate], lengths)],
-            offsets_of(lengths),
-        )
-    arrays, vocabulary = renumber_words(
-        TokenArrays(
-            tokens, bounds[first], q_tokens, q_offsets, t_tokens, t_offsets,
-            texts.question_passage, np.repeat(np.arange(len(texts.order)), n_distinct), 1,
-        ),
-        encoder.vocabulary,
+        t_tokens = t_tokens[ragged_indices(t_offsets[:-1][candidate], lengths)]
+        t_offsets = offsets_of(lengths)
+    arrays = TokenArrays(
+        tokens, bounds[first], q_tokens, q_offsets, t_tokens, t_offsets,
+        texts.question_passage, np.repeat(np.arange(len(texts.order)), n_distinct), 1,
     )  # fmt: skip
+    arrays, vocabulary = renumber_words(arrays, encoder.vocabulary)
     rows = None
     if lists.members is not None:
         rows = lists.members + np.repeat(offsets_of(n_distinct)[:-1], lists.sizes)
@@ -388,8 +383,7 @@ def tokens_before_placeholder(
     ).separators:  # the text before a blank has the same tokens by itself
         return np.diff(TextEncoder(analyzer).encode(before)[1])
     located = (analyzer.locate(question.query) for question in questions)
-    counts = (
-        sum(end <= len(beginning) for _, _, end in tokens)
-        for beginning, tokens in zip(before, located, strict=True)
-    )
-    return np.fromiter(counts, np.int64, len(questions))
+    counts = np.zeros(len(questions), dtype=np.int64)
+    for i, (beginning, tokens) in enumerate(zip(before, located, strict=True)):
+        counts[i] = sum(end <= len(beginning) for _, _, end in tokens)
+    return counts

@@ -154,24 +154,24 @@ class EncodedDataset(SequenceView[Question]):
         indices. Question objects are many times larger than the arrays when sent to another
         process. Without them, access to a question raises an error.
         """
-        bounds = np.unique(np.linspace(0, len(self), n + 1).astype(np.int64)).tolist()
-        return [
-            self.part(*borders, with_questions=with_questions)
-            for borders in itertools.pairwise(bounds)
-        ]
+        bounds = np.linspace(0, len(self), n + 1).astype(np.int64)
+        # With fewer questions than parts, bounds repeat: no part is empty.
+        borders = itertools.pairwise(np.unique(bounds).tolist())
+        return [self.part(first, last, with_questions=with_questions) for first, last in borders]
 
     def part(self, first: int, last: int, *, with_questions: bool = True) -> EncodedDataset:
         """Return the questions ``first:last`` of the arrays, at least one, as :meth:`shards`
         does.
         """
-        members = [self.questions[i] for i in self.order[first:last]] if with_questions else None
+        members: Sequence[Question] = _UnsentQuestions(last - first)
+        if with_questions:
+            members = [self.questions[i] for i in self.order[first:last]]
         offsets, rows = self.question_offsets[first : last + 1], self.candidate_rows
         if rows is not None:
-            rows = rows[offsets[0] : offsets[-1]] - np.searchsorted(
-                self.arrays.candidate_question, first
-            )
+            first_row = np.searchsorted(self.arrays.candidate_question, first)
+            rows = rows[offsets[0] : offsets[-1]] - first_row
         return EncodedDataset(
-            _UnsentQuestions(last - first) if members is None else members,
+            members,
             self.analyzer,
             self.vocabulary,
             self.arrays.slice_questions(first, last),
@@ -203,22 +203,18 @@ class EncodedSentences(NamedTuple):
         place = full.place[index]
         # A fresh encoding numbers passages in the order of first sight, and groups questions by
         # them, stably.
-        passage_of = _number_by_first_occurrence(old.question_passage[place])
-        order = np.argsort(passage_of.number, kind="stable")
+        passages, passage_of = _number_by_first_occurrence(old.question_passage[place])
+        order = np.argsort(passage_of, kind="stable")
         rows = place[order]
         n_distinct = np.bincount(old.candidate_question, minlength=len(full))[rows]
         first = np.searchsorted(old.candidate_question, rows)
-        sentences = ragged_indices(
-            self.passage_offsets[passage_of.values],
-            np.diff(self.passage_offsets)[passage_of.values],
-        )
         arrays = TokenArrays(
-            *_take_rows(old.passage_tokens, old.passage_offsets, passage_of.values),
+            *_take_rows(old.passage_tokens, old.passage_offsets, passages),
             *_take_rows(old.question_tokens, old.question_offsets, rows),
             *_take_rows(
                 old.candidate_tokens, old.candidate_offsets, ragged_indices(first, n_distinct)
             ),
-            passage_of.number[order],
+            passage_of[order],
             np.repeat(np.arange(len(rows)), n_distinct),
             old.n_words,
         )
@@ -227,17 +223,15 @@ class EncodedSentences(NamedTuple):
         members = None
         if full.candidate_rows is not None and sizes.sum() > n_distinct.sum():
             flat = ragged_indices(full.question_offsets[rows], sizes)
-            members = full.candidate_rows[flat] + np.repeat(
-                offsets_of(n_distinct)[:-1] - first, sizes
-            )
+            shifts = offsets_of(n_distinct)[:-1] - first
+            members = full.candidate_rows[flat] + np.repeat(shifts, sizes)
         encoded = EncodedDataset(
             questions, full.analyzer, vocabulary, arrays, order, offsets_of(sizes), members
         )
-        return EncodedSentences(
-            encoded,
-            offsets_of(np.diff(self.offsets)[sentences]),
-            offsets_of(np.diff(self.passage_offsets)[passage_of.values]),
-        )
+        n_sentences = np.diff(self.passage_offsets)[passages]
+        sentences = ragged_indices(self.passage_offsets[passages], n_sentences)
+        sentence_offsets = offsets_of(np.diff(self.offsets)[sentences])
+        return EncodedSentences(encoded, sentence_offsets, offsets_of(n_sentences))
 
     def without_candidates(self, questions: Sequence[Question]) -> EncodedSentences:
         """Return the encoding that the questions would have without their candidates.
@@ -247,9 +241,8 @@ class EncodedSentences(NamedTuple):
         """
         full = self.dataset
         old = full.arrays
-        n_words = 1 + max(
-            int(old.passage_tokens.max(initial=-1)), int(old.question_tokens.max(initial=-1))
-        )
+        texts = (old.passage_tokens, old.question_tokens)
+        n_words = 1 + max(int(tokens.max(initial=-1)) for tokens in texts)
         no_questions = np.empty(0, dtype=np.int64)
         arrays = old._replace(
             candidate_tokens=np.empty(0, dtype=np.int32),
@@ -322,7 +315,8 @@ def renumber_words(arrays: TokenArrays, vocabulary: Sequence[str]) -> tuple[Toke
     # NumPy keeps the last of repeated assignments: reversed, the first occurrence
     for tokens in reversed(parts):
         n_tokens -= len(tokens)
-        first[tokens[::-1]] = np.arange(n_tokens + len(tokens) - 1, n_tokens - 1, -1)
+        places = np.arange(n_tokens, n_tokens + len(tokens))
+        first[tokens[::-1]] = places[::-1]
     used = np.flatnonzero(first < sum(map(len, parts)))
     used = used[np.argsort(first[used])]
     new = np.zeros(len(first), dtype=np.int32)

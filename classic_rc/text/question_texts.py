@@ -134,7 +134,8 @@ def _divide(pieces: TextPieces, sentences: SentenceOffsets) -> TextPieces | None
         first, last = bounds[[text, text + n_texts]].tolist()
         counts = sentences.counts[text : text + n_texts]
         # one number for a place in all texts of the chunk
-        width = 1 + max(chunk.places.max(initial=0), sentences.starts[first:last].max(initial=0))
+        last_start = sentences.starts[first:last].max(initial=0)
+        width = 1 + max(chunk.places.max(initial=0), last_start)
         text_starts = np.arange(n_texts) * width
         starts = np.repeat(text_starts, counts) + sentences.starts[first:last]
         places = np.repeat(text_starts, chunk.counts)[:, np.newaxis] + chunk.places

@@ -57,11 +57,9 @@ class Sentences(NamedTuple):
         that it needs. A dialogue has none, because turns are looked for only where no sentences are
         marked.
         """
-        return (
-            None
-            if self.in_turns
-            else tuple((start, end) for start, end in borders if start < end) or None
-        )
+        if self.in_turns:
+            return None
+        return tuple((start, end) for start, end in borders if start < end) or None
 
 
 def find_sentences(passage: Passage, units: Sequence[Unit]) -> Sentences:
@@ -72,7 +70,9 @@ def find_sentences(passage: Passage, units: Sequence[Unit]) -> Sentences:
 
     def crossing(place: int) -> Unit:
         at = bisect_left(starts, place) - 1  # the last unit that begins before
-        return units[at] if at >= 0 and units[at].end > place else Unit(place, place)
+        if at >= 0 and units[at].end > place:
+            return units[at]
+        return Unit(place, place)
 
     spoken = spoken_sentences(passage)
     borders: list[tuple[int, int]] = []
@@ -97,7 +97,8 @@ class Rewriting:
     def keep(self, start: int, end: int, written: str | None = None) -> None:
         """Append a part of the original text, or what is written instead of it."""
         stretch = self.original[start:end] if written is None else written
-        self.moves.append((start, end, self.length, self.length + len(stretch), written is None))
+        new_end = self.length + len(stretch)
+        self.moves.append((start, end, self.length, new_end, written is None))
         self.add(stretch)
 
     def add(self, text: str) -> None:
@@ -115,9 +116,13 @@ class Rewriting:
         parts.
         """
         moves = [move for move in self.moves if move[0] < end and move[1] > start]
-        first, last = min(moves), max(moves)
-        new_start = first[2] + (max(start - first[0], 0) if first[4] else 0)
-        return new_start, last[3] - (max(last[1] - end, 0) if last[4] else 0)
+        old_start, _, new_start, _, is_copy = min(moves)
+        if is_copy:
+            new_start += max(start - old_start, 0)
+        _, old_end, _, new_end, is_copy = max(moves)
+        if is_copy:
+            new_end -= max(old_end - end, 0)
+        return new_start, new_end
 
 
 def write_in_order(
@@ -176,11 +181,10 @@ def edit_passages(
     for question in dataset:
         of_passage = mentions.setdefault(id(question.passage), set())
         if question.task is Task.CLOZE:
-            of_passage |= {
-                (c.start, c.end)
-                for c in question.candidates
-                if c.start is not None and c.end and c.text.strip()
-            }
+            for candidate in question.candidates:
+                start, end = candidate.start, candidate.end
+                if start is not None and end and candidate.text.strip():
+                    of_passage.add((start, end))
     edits: dict[int, PassageEdit] = {}
     for question in dataset:
         passage = question.passage

@@ -127,13 +127,12 @@ def _han_between(single: str, cut: Callable[[str], Iterable[str]]) -> Callable[[
     def units(text: str) -> Units:
         if only.fullmatch(text):  # most answers in Chinese
             return text
-        parts = pattern.split(text)
-        return [
-            unit
-            for i, piece in enumerate(parts)
-            if piece
-            for unit in ([piece] if i % 2 else cut(piece))
-        ]
+        units: list[str] = []
+        # The pattern has a group, so every second piece is a match.
+        for i, piece in enumerate(pattern.split(text)):
+            if piece:
+                units += [piece] if i % 2 else cut(piece)
+        return units
 
     return units
 
@@ -389,10 +388,11 @@ def _mlqa(language: str, articles: str) -> Scorer:
     is_chinese = language == "zh"
     without_articles = _ARABIC_ARTICLE if language == "ar" else _articles(articles)
     join = (lambda text: " ".join(_mlqa_chinese(text))) if is_chinese else _join_blanks
-    about = f"words of {language}" if not is_chinese else "Chinese characters, words elsewhere"
+    units = "Chinese characters, words elsewhere" if is_chinese else f"words of {language}"
+    has_articles = bool(articles or language == "ar")
     return Scorer(
         f"mlqa_{language}",
-        f"{about}; without punctuation" + " and articles" * bool(articles or language == "ar"),
+        f"{units}; without punctuation" + " and articles" * has_articles,
         (str.lower, _drop_all_punctuation, without_articles, join),
         _words,
         "facebookresearch/MLQA 24bf470b, v1",

@@ -216,8 +216,10 @@ class KiwiTokenizer(DictionaryTokenizer):
 
     def cut(self, run: str) -> Iterable[str]:
         """Return the text between the borders of Kiwi's morphemes."""
-        places = {place for m in _kiwi().tokenize(run) for place in (m.start, m.start + m.len)}
-        return [run[start:end] for start, end in pairwise(sorted(places | {0, len(run)}))]
+        places = {0, len(run)}
+        for morpheme in _kiwi().tokenize(run):
+            places |= {morpheme.start, morpheme.start + morpheme.len}
+        return [run[start:end] for start, end in pairwise(sorted(places))]
 
 
 @cache

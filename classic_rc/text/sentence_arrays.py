@@ -95,7 +95,8 @@ def iter_sentences(sentences: Iterable[SentenceOffsets]) -> Iterator[list[tuple[
     """
     for starts, ends, counts in sentences:
         places = list(zip(starts.tolist(), ends.tolist(), strict=True))
-        yield from (places[i:j] for i, j in itertools.pairwise(offsets_of(counts).tolist()))
+        borders = itertools.pairwise(offsets_of(counts).tolist())
+        yield from (places[first:last] for first, last in borders)
 
 
 def iter_sentence_texts(
@@ -110,7 +111,8 @@ def iter_sentence_texts(
 
 
 def _as_arrays(sentences: Sequence[Sequence[tuple[int, int]]]) -> SentenceOffsets:
-    places = np.array(list(itertools.chain(*sentences)), dtype=np.int64).reshape(-1, 2)
+    pairs = list(itertools.chain(*sentences))
+    places = np.array(pairs, dtype=np.int64).reshape(-1, 2)
     counts = np.array(list(map(len, sentences)), dtype=np.int64)
     return SentenceOffsets(places[:, 0], places[:, 1], counts)
 
@@ -157,13 +159,10 @@ def _table_keys() -> NDArray[np.uint64]:
     """Return the keys of the words that a rule may look for, ascending: those of the tables, and
     the short numbers of enumerations.
     """
-    letters = ("ivx", "IVX")
-    romans = {
-        "".join(digits)
-        for alphabet in letters
-        for n in range(1, 5)
-        for digits in itertools.product(alphabet, repeat=n)
-    }
+    romans: set[str] = set()
+    for letters in ("ivx", "IVX"):
+        for n in range(1, 5):
+            romans.update(map("".join, itertools.product(letters, repeat=n)))
     words = {word for table in WORD_TABLES for word in table if word.isalnum()}
     words |= romans | {f"{number:02}" for number in range(100)}
     keys = {int.from_bytes(word.encode("ascii"), "big") for word in words}
@@ -198,7 +197,8 @@ class _Characters(NamedTuple):
         """Return the places of the characters that are of none of the classes, and the last
         place.
         """
-        return np.append(np.flatnonzero((self.classes & flags) == 0), len(self.text) - 1)
+        places = np.flatnonzero((self.classes & flags) == 0)
+        return np.append(places, len(self.text) - 1)
 
 
 _BORDER = " "
@@ -212,11 +212,9 @@ def _split_chunk(texts: Sequence[str]) -> SentenceOffsets:
         return _as_arrays(list(map(split_sentences, texts)))
     lengths = np.array(list(map(len, texts)), dtype=np.int64)
     text_starts = offsets_of(lengths + len(_BORDER))[:-1]
-    blank_lines = [
-        start + gap.start()
-        for start, text in zip(text_starts.tolist(), texts, strict=True)
-        for gap in BLANK_LINE.finditer(text)
-    ]
+    blank_lines: list[int] = []
+    for start, text in zip(text_starts.tolist(), texts, strict=True):
+        blank_lines += [start + gap.start() for gap in BLANK_LINE.finditer(text)]
     gaps = np.sort(np.concatenate((text_starts + lengths, blank_lines)).astype(np.int64))
     filled = characters.outside(_BLANK)
     plain, unsure = _find_stops(characters, gaps, filled)
@@ -225,7 +223,8 @@ def _split_chunk(texts: Sequence[str]) -> SentenceOffsets:
     borders = filled.searchsorted(np.sort(np.concatenate((fixed, decided))))
     first, last = borders[:-1], borders[1:] - 1
     has_text = first <= last
-    starts, ends = filled.take(first[has_text]), filled.take(last[has_text]) + 1
+    starts = filled.take(first[has_text])
+    ends = filled.take(last[has_text]) + 1
     text_of = text_starts.searchsorted(starts, side="right") - 1
     text_start = text_starts.take(text_of)
     counts = np.bincount(text_of, minlength=len(texts))
@@ -268,9 +267,8 @@ def _follow_usual_word(characters: _Characters, marks: NDArray[np.int64]) -> NDA
         place = marks - 1 - back
         in_word &= characters.are(place, _WORD)
         length += in_word
-        key |= np.where(in_word, characters.codes.take(place), 0).astype(np.uint64) << np.uint64(
-            8 * back
-        )
+        codes = np.where(in_word, characters.codes.take(place), 0).astype(np.uint64)
+        key |= codes << np.uint64(8 * back)
     keys = _table_keys()
     index = np.minimum(keys.searchsorted(key), len(keys) - 1)
     is_usual = (length > 1) & (keys.take(index) != key)

@@ -185,7 +185,8 @@ class SpanGenerator:
             texts = _tokenize_passage(passage, "word", stops)
             first, last = _window_spans(texts, self.max_tokens)
             first = np.searchsorted(tokens.starts, texts.starts[first])
-            pairs.append(np.stack([first, np.searchsorted(tokens.ends, texts.ends[last])]))
+            last = np.searchsorted(tokens.ends, texts.ends[last])
+            pairs.append(np.stack([first, last]))
         first, last = np.concatenate(pairs, axis=1)
         spans = np.stack([tokens.starts[first], tokens.ends[last], first, last])
         bare = spans[:, tokens.possessive[last]]
@@ -195,7 +196,8 @@ class SpanGenerator:
         spans = np.concatenate([spans, bare, rest], axis=1)
         # One key per (start, end): `ends` are at most len(text), so the product cannot mix up two
         # spans.
-        _, once = np.unique(spans[0] * (len(passage.text) + 1) + spans[1], return_index=True)
+        width = len(passage.text) + 1
+        _, once = np.unique(spans[0] * width + spans[1], return_index=True)
         return SpanCandidates(passage.text, *spans[:, once].astype(np.int32))
 
 
@@ -240,13 +242,15 @@ def _tokenize_passage(passage: Passage, tokenizer: str, stops: frozenset[str]) -
     breaks = np.array([mark.start() for mark in _NOT_IN_NAMES.finditer(text)], dtype=np.int64)
     previous_ends = np.append(0, ends)[: len(ends)]
     marked = np.searchsorted(breaks, starts) > np.searchsorted(breaks, previous_ends)
+    possessive = [word.endswith("'s") for word in words]
+    proclitic = [bool(_PROCLITIC.match(word)) for word in words]
     return _Tokens(
         words, starts, ends, sentence, opens,
         edge=inside & np.array(edge, dtype=np.bool_),
         capital=inside & np.array(capital, dtype=np.bool_),
         follows=~opens & ~marked,
-        possessive=np.array([word.endswith("'s") for word in words], dtype=np.bool_),
-        proclitic=np.array([bool(_PROCLITIC.match(word)) for word in words], dtype=np.bool_),
+        possessive=np.array(possessive, dtype=np.bool_),
+        proclitic=np.array(proclitic, dtype=np.bool_),
     )  # fmt: skip
 
 
@@ -286,9 +290,11 @@ def _name_spans(tokens: _Tokens, links: frozenset[str] = frozenset()) -> NDArray
         elif capital:
             runs.append([i, i])
             open_run = True
-    names = [
-        run for run in runs if not tokens.opens[run[0]] or tokens.edge[run[0] : run[1] + 1].any()
-    ]
+    names = []
+    for first, last in runs:
+        # Any word has a capital at the start of a sentence: a stop word there is no name.
+        if not tokens.opens[first] or tokens.edge[first : last + 1].any():
+            names.append((first, last))
     return np.array(names, dtype=np.int64).reshape(-1, 2).T
 
 
@@ -360,25 +366,26 @@ class EncodedSpans(NamedTuple):
         # By context, then by question: the candidates of each pair become adjacent.
         order = np.lexsort((question, span_context[span]))
         span, question = span[order], question[order]
-        pair_starts = np.flatnonzero(
-            (np.diff(span_context[span], prepend=-1) != 0) | (np.diff(question, prepend=-1) != 0)
-        )
+        starts_context = np.diff(span_context[span], prepend=-1) != 0
+        starts_question = np.diff(question, prepend=-1) != 0
+        pair_starts = np.flatnonzero(starts_context | starts_question)
         pair_question = question[pair_starts]
-        n_query, n_own = (
-            np.diff(self.question_offsets)[pair_question],
-            (self.last - self.first)[span],
-        )
-        return TokenArrays(
+        pair_lengths = np.diff(np.append(pair_starts, len(span)))
+        query_starts = self.question_offsets[pair_question]
+        query_lengths = np.diff(self.question_offsets)[pair_question]
+        span_lengths = (self.last - self.first)[span]
+        arrays = TokenArrays(
             self.tokens,
             context_offsets,
-            self.question_tokens[ragged_indices(self.question_offsets[pair_question], n_query)],
-            offsets_of(n_query),
-            self.tokens[ragged_indices(self.first[span], n_own)],
-            offsets_of(n_own),
+            self.question_tokens[ragged_indices(query_starts, query_lengths)],
+            offsets_of(query_lengths),
+            self.tokens[ragged_indices(self.first[span], span_lengths)],
+            offsets_of(span_lengths),
             span_context[span[pair_starts]],
-            np.repeat(np.arange(len(pair_starts)), np.diff(np.append(pair_starts, len(span)))),
+            np.repeat(np.arange(len(pair_starts)), pair_lengths),
             max(len(self.vocabulary), 1),
-        ), order
+        )
+        return arrays, order
 
 
 def encode_spans(
@@ -432,12 +439,12 @@ def _encode(
     located = [analyzer.locate(p.text) for p in passages.values()]
     queries = [analyzer.analyze(q.query) for q in questions]
     ids: dict[str, int] = {}
-    tokens = [
-        ids.setdefault(token, len(ids)) for text_tokens in located for token, _, _ in text_tokens
-    ]
-    query_tokens = [
-        ids.setdefault(token, len(ids)) for text_tokens in queries for token in text_tokens
-    ]
+    tokens: list[int] = []
+    for text_tokens in located:
+        tokens += [ids.setdefault(token, len(ids)) for token, _, _ in text_tokens]
+    query_tokens: list[int] = []
+    for words in queries:
+        query_tokens += [ids.setdefault(word, len(ids)) for word in words]
 
     before = offsets_of(list(map(len, located)))
     starts, ends = _split_columns([place[1:] for text_tokens in located for place in text_tokens])
@@ -450,12 +457,12 @@ def _encode(
     by_key = {_list_key(q): q for q in questions}
     for key, question in by_key.items():
         i = number[id(question.passage)]
-        text_tokens = slice(before[i], before[i + 1])
+        of_passage = slice(before[i], before[i + 1])
         begins, finishes = _offsets_of_all(lists[key], question)
         # From the first token that ends after the span begins, up to the first that starts at its
         # end or later.
-        first.append(before[i] + np.searchsorted(ends[text_tokens], begins, side="right"))
-        last.append(before[i] + np.searchsorted(starts[text_tokens], finishes))
+        first.append(before[i] + np.searchsorted(ends[of_passage], begins, side="right"))
+        last.append(before[i] + np.searchsorted(starts[of_passage], finishes))
         within = np.searchsorted(borders[i], begins, side="right") - 1
         sentence.append(passage_sentences[i] + np.maximum(within, 0))
     list_number = {key: i for i, key in enumerate(by_key)}
@@ -530,13 +537,16 @@ def text_codes(
     first, last = np.searchsorted(borders, starts), np.searchsorted(borders, ends)
     has_blanks = first < last
     codes = sums[last - has_blanks] - sums[first]
+    width = len(text) + 1
+    # The parts before the first blank, and after the last one.
     for begins, finishes in (
         (starts, np.where(has_blanks, borders[first], ends)),
         (np.where(has_blanks, borders[last - 1] + 1, ends), ends),
     ):
-        keys, numbers = np.unique(begins * (len(text) + 1) + finishes, return_inverse=True)
-        parts = [text[slice(*divmod(key, len(text) + 1))] for key in keys.tolist()]
-        codes += np.array([code_of(piece) for piece in parts], dtype=np.int64)[numbers]
+        keys, numbers = np.unique(begins * width + finishes, return_inverse=True)
+        pieces = [text[slice(*divmod(key, width))] for key in keys.tolist()]
+        piece_codes = np.array([code_of(piece) for piece in pieces], dtype=np.int64)
+        codes += piece_codes[numbers]
     return codes
 
 

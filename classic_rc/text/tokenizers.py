@@ -236,9 +236,10 @@ def unspaced_share(texts: Iterable[str]) -> float:
     """
     texts = list(texts) if isinstance(texts, Iterator) else texts  # else they are read twice
     unspaced_run = re.compile(f"(?:(?=[^\\W_])[{UNSPACED}])+")
-    unspaced = sum(
-        len(run) for text in texts if not text.isascii() for run in unspaced_run.findall(text)
-    )
+    unspaced = 0
+    for text in texts:
+        if not text.isascii():
+            unspaced += sum(map(len, unspaced_run.findall(text)))
     if not unspaced:
         return 0.0
     return unspaced / sum(len(run) for text in texts for run in re.findall(r"[^\W_]+", text))
@@ -325,9 +326,8 @@ def mark_class() -> str:
     """
     # Planes 2 and 3 have only ideographs; the last marks are in plane 14.
     places = (*range(0x300, 0x20000), *range(0xE0100, 0xE01F0))
-    return character_class(
-        [0x200C, 0x200D, *(code for code in places if unicodedata.category(chr(code))[0] == "M")]
-    )
+    marks = (code for code in places if unicodedata.category(chr(code))[0] == "M")
+    return character_class([0x200C, 0x200D, *marks])
 
 
 def character_class(codes: Iterable[int]) -> str:
@@ -379,7 +379,8 @@ class MultiRCTokenizer(Tokenizer):
         written = [_transcribe(character) for character in text]
         origin = [i for i, characters in enumerate(written) for _ in characters]
         matches = _MULTIRC_TOKEN.finditer(_blank_entities("".join(written)))
-        return [(origin[match.start()], origin[match.end() - 1] + 1) for match in matches]
+        spans = (match.span() for match in matches)
+        return [(origin[start], origin[end - 1] + 1) for start, end in spans]
 
 
 _CUT = r"\s(),.?!\":'/"
@@ -546,7 +547,8 @@ class PieceTable:
         if len(buffer) > len(joined):
             places = character_places(buffer)
             first, last = places.take(starts), places.take(ends)
-        bounds = 1 + offsets_of(1 + np.array(list(map(len, texts)), dtype=np.int64))
+        text_lengths = np.array(list(map(len, texts)), dtype=np.int64)
+        bounds = 1 + offsets_of(1 + text_lengths)
         counts = np.diff(np.searchsorted(first, bounds))
         keys = piece_keys(buffer, starts, lengths)
         self._cache = cache = self._cache or KeyCache()
@@ -595,7 +597,8 @@ def _split_chunks(texts: Sequence[str]) -> Iterator[Sequence[str]]:
 
     At the start of a new vocabulary, few words are known until a run is finished.
     """
-    ends = np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)) + 1)
+    lengths = np.fromiter(map(len, texts), np.int64, len(texts))
+    ends = np.cumsum(lengths + 1)
     doublings = np.frexp(np.maximum(ends / block_size(_CHUNK_CHARACTERS), 1 / 16))[1]  # -3 to 0
     run = np.where(
         ends < block_size(_CHUNK_CHARACTERS), doublings, ends // block_size(_CHUNK_CHARACTERS)

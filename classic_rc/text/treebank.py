@@ -37,15 +37,15 @@ class TreebankTokenizer(Tokenizer):
     def locate(self, text: str) -> list[tuple[int, int]]:
         """Return the offsets of each token, rewritten quotes included."""
         prepared = self.prepare(text)
-        return [
-            place
-            for tokens, (start, end) in self._sentences(text)
-            for place in align(tokens, prepared, start, end)
-        ]
+        places: list[tuple[int, int]] = []
+        for tokens, (start, end) in self._sentences(text):
+            places += align(tokens, prepared, start, end)
+        return places
 
     def _sentences(self, text: str) -> Iterator[tuple[list[str], tuple[int, int]]]:
         text, tokenize = self.prepare(text), self.rules().tokenize
-        return ((tokenize(text[start:end]), (start, end)) for start, end in split_sentences(text))
+        for start, end in split_sentences(text):
+            yield tokenize(text[start:end]), (start, end)
 
 
 class MCTestTreebankTokenizer(TreebankTokenizer):

@@ -52,10 +52,8 @@ class WordNet:
         self._index: dict[str, dict[str, tuple[int, ...]]] = {}
         self._exceptions: dict[str, dict[str, list[str]]] = {}
         for pos, name in _PARTS_OF_SPEECH.items():
-            index, self._data[pos] = (
-                self._read_file(f"index.{name}"),
-                self._read_file(f"data.{name}"),
-            )
+            index = self._read_file(f"index.{name}")
+            self._data[pos] = self._read_file(f"data.{name}")
             exceptions = self._read_file(f"{name}.exc")
             for content in (index, self._data[pos], exceptions):
                 digest.update(hashlib.sha256(content).digest())
@@ -77,12 +75,11 @@ class WordNet:
         of.
         """
         if word not in self._synsets:
-            self._synsets[word] = [
-                (pos, place)
-                for pos, index in self._index.items()
-                for base in self._base_forms(word, pos)
-                for place in index[base]
-            ]
+            synsets = []
+            for pos, index in self._index.items():
+                for base in self._base_forms(word, pos):
+                    synsets += [(pos, place) for place in index[base]]
+            self._synsets[word] = synsets
         return self._synsets[word]
 
     def above(self, word: str) -> Mapping[Synset, int]:
@@ -116,8 +113,10 @@ class WordNet:
         index = self._index[pos]
         forms = [word, *self._exceptions[pos].get(word, ())]
         if len(forms) == 1:
-            endings = [ending.split("-") for ending in _ENDINGS[pos].split()]
-            forms += [word.removesuffix(old) + new for old, new in endings if word.endswith(old)]
+            for ending in _ENDINGS[pos].split():
+                old, new = ending.split("-")
+                if word.endswith(old):
+                    forms.append(word.removesuffix(old) + new)
         return [form for form in dict.fromkeys(forms) if form in index]
 
     def _hypernyms(self, synset: Synset) -> Iterator[Synset]:
@@ -126,8 +125,9 @@ class WordNet:
         fields = data[place : data.index(b"\n", place)].decode("utf-8").split()
         n_words = int(fields[3], 16)
         n_pointers = int(fields[4 + 2 * n_words])
+        pointers = fields[5 + 2 * n_words :]
         for i in range(n_pointers):
-            symbol, offset, target, _ = fields[5 + 2 * n_words + 4 * i :][:4]
+            symbol, offset, target, _ = pointers[4 * i : 4 * i + 4]
             if symbol in _HYPERNYM_POINTERS:
                 yield target, int(offset)
 
@@ -138,7 +138,8 @@ def _index_entries(content: bytes, source: str) -> Iterator[tuple[str, tuple[int
             continue
         fields = line.split()
         try:
-            yield fields[0], tuple(map(int, fields[-int(fields[2]) :]))
+            n_places = int(fields[2])
+            yield fields[0], tuple(map(int, fields[-n_places:]))
         except (IndexError, ValueError):
             raise DataError(
                 "not a WordNet index",
@@ -163,13 +164,11 @@ def find_wordnet() -> str | None:
     the Python installation.
     """
     home = os.environ.get("WNHOME")
-    nltk_data = [*os.environ.get("NLTK_DATA", "").split(os.pathsep), str(Path.home() / "nltk_data")]
-    nltk_data.append(str(Path(sys.prefix, "nltk_data")))
-    folders = [
-        *([Path(home) / "dict"] if home else []),
-        *map(Path, SYSTEM_FOLDERS),
-        *(Path(data) / "corpora" / "wordnet" for data in nltk_data if data),
-    ]
+    nltk_data = os.environ.get("NLTK_DATA", "").split(os.pathsep)
+    nltk_data += [str(Path.home() / "nltk_data"), str(Path(sys.prefix, "nltk_data"))]
+    folders = [Path(home) / "dict"] if home else []
+    folders += map(Path, SYSTEM_FOLDERS)
+    folders += [Path(folder) / "corpora" / "wordnet" for folder in nltk_data if folder]
     for folder in folders:
         if (folder / "data.noun").is_file():
             return str(folder)

@@ -44,12 +44,13 @@ from classic_rc.work import tracked
 
 
 def _entailment_variant(name: str, weight: float) -> Variant:
+    params = {
+        "solvers": [ScoreFile(), SlidingWindowDistance.variant(name)],
+        "weights": [1.0, weight],
+        "decision": Argmax(ties="partial"),
+    }
     return Variant(
-        {
-            "solvers": [ScoreFile(), SlidingWindowDistance.variant(name)],
-            "weights": [1.0, weight],
-            "decision": Argmax(ties="partial"),
-        },
+        params,
         f"RTE + {weight:g} (SW+D), from the authors' RTE score file (score-file__path=FILE) and "
         f"{name}; their own file of the sum uses an earlier SW+D, whose distance has weight 10 and "
         "is divided by |P|, not |P| - 1",
@@ -70,18 +71,12 @@ def same_members(solvers: Sequence[Solver]) -> list[Any]:
     combinations.
     """
     left_out = ("decision", "path", "format", "solvers")
-    return [
-        (
-            type(solver),
-            {
-                name: value
-                for name, value in solver.get_params(deep=False).items()
-                if name not in left_out
-            },
-            same_members(solver.members),
-        )
-        for solver in solvers
-    ]
+    members = []
+    for solver in solvers:
+        params = solver.get_params(deep=False)
+        compared = {name: value for name, value in params.items() if name not in left_out}
+        members.append((type(solver), compared, same_members(solver.members)))
+    return members
 
 
 def _numbers(values: Any, n: int) -> list[float]:
@@ -105,10 +100,8 @@ def _normalised(name: str, score: Term, centre: float, scale: float, value: floa
             0.0,
             f"the score {score.value:.9g} is the mean, or all scores are equal",
         )
-    mean, deviation = (
-        given(f"mean of {name}", centre),
-        given(f"standard deviation of {name}", scale),
-    )
+    mean = given(f"mean of {name}", centre)
+    deviation = given(f"standard deviation of {name}", scale)
     return divided(f"{name}, normalised", plus("", score, minus("", mean)), deviation, value)
 
 
@@ -236,9 +229,8 @@ class Combination(Solver):
         Span tasks are not included if scores are stacked or standardised: the scores of all
         generated spans are never in memory at once.
         """
-        of_members = frozenset(Task).intersection(
-            *(member.tasks for member in self._members_by_name().values())
-        )
+        members = self._members_by_name().values()
+        of_members = frozenset(Task).intersection(*(member.tasks for member in members))
         needs_all_scores = self._weights_are("stacked") or self.normalise == "standard"
         return frozenset(task for task in of_members if not (needs_all_scores and task.has_spans))
 
@@ -255,9 +247,9 @@ class Combination(Solver):
     @property
     def needs_only_arrays(self) -> bool:  # type: ignore[override]
         """Whether no member reads a question object."""
-        return self.analyzer is not None and all(
-            _scores_encoded(m) and m.needs_only_arrays for m in self.members
-        )
+        if self.analyzer is None:
+            return False
+        return all(_scores_encoded(m) and m.needs_only_arrays for m in self.members)
 
     def caveats(self, questions: Sequence[Question]) -> tuple[str, ...]:
         """Return the combination's own caveats, then its members'."""
@@ -335,10 +327,8 @@ class Combination(Solver):
         if self.normalise == "standard":
             scored = self.score_members(self.solvers_, without_gold(questions))
             pairs = [centre_and_scale(join_ties(scores)) for scores in scored]
-            self.centres_, self.scales_ = (
-                [centre for centre, _ in pairs],
-                [scale for _, scale in pairs],
-            )
+            self.centres_ = [centre for centre, _ in pairs]
+            self.scales_ = [scale for _, scale in pairs]
         if self._weights_are("stacked"):
             assert train is not None
             self._stack(self._score_unseen(questions, train), train)
@@ -556,28 +546,26 @@ class Combination(Solver):
         are fitted anew.
         """
         self.solvers_ = []
-        for i, (member, member_state) in enumerate(
-            zip(self.solvers, state["members"], strict=True)
-        ):
+        members = zip(self.solvers, state["members"], strict=True)
+        for i, (member, member_state) in enumerate(members):
             if member_state is None:
                 self.solvers_.append(clone(member).fit([]))
                 continue
+            prefix = f"{i}."
             member_arrays = {
-                name.removeprefix(f"{i}."): a
-                for name, a in arrays.items()
-                if name.startswith(f"{i}.")
+                name.removeprefix(prefix): array
+                for name, array in arrays.items()
+                if name.startswith(prefix)
             }
             self.solvers_.append(solver_from_plain(member_state, member_arrays))
         n = len(self.solvers_)
         if self.normalise == "standard":
-            self.centres_, self.scales_ = (
-                _numbers(state["centres"], n),
-                _numbers(state["scales"], n),
-            )
+            self.centres_ = _numbers(state["centres"], n)
+            self.scales_ = _numbers(state["scales"], n)
         weights, evidence_weights, bias = state["weighting"]
-        self._set_weighting(
-            Weighting(_numbers(weights, n), _numbers(evidence_weights, n), *_numbers([bias], 1))
-        )
+        weights, evidence_weights = _numbers(weights, n), _numbers(evidence_weights, n)
+        (bias,) = _numbers([bias], 1)
+        self._set_weighting(Weighting(weights, evidence_weights, bias))
         return self
 
     def _check_values(self) -> None:
@@ -585,10 +573,8 @@ class Combination(Solver):
             raise self.wrong_value("solvers", "two solvers or more, solvers=[A; B]")
         for number, member in enumerate(self.solvers, start=1):
             if not isinstance(member, Solver) or member.tunes_parameters:
-                actual, expected = (
-                    getattr(member, "name", repr(member)),
-                    "a solver whose parameters are not tuned",
-                )
+                actual = getattr(member, "name", repr(member))
+                expected = "a solver whose parameters are not tuned"
                 problem = f"member {number} of {self.name} must be {expected}, got {actual}"
                 raise UsageError(problem, field="solvers", found=actual, expected=expected)
         self.check_parameters()
@@ -608,7 +594,8 @@ class Combination(Solver):
         """
         listed = self.solvers if isinstance(self.solvers, list | tuple) else ()
         solvers = [solver for solver in listed if isinstance(solver, Solver)]
-        total, seen = Counter(type(solver).name for solver in solvers), Counter[str]()
+        total = Counter(type(solver).name for solver in solvers)
+        seen = Counter[str]()
         by_name = {}
         for solver in solvers:
             name = type(solver).name
@@ -624,9 +611,8 @@ class Combination(Solver):
         """Return what must be equal in two combinations of the same variant."""
         params = self.get_params(deep=False)
         left_out = ("solvers", "decision")
-        return same_members(list(self._members_by_name().values())), {
-            name: v for name, v in params.items() if name not in left_out
-        }
+        compared = {name: value for name, value in params.items() if name not in left_out}
+        return same_members(list(self._members_by_name().values())), compared
 
     def _stack(self, scored: list[Scores], train: Sequence[Question]) -> None:
         """Set the weights of a logistic regression, or better ones if a member alone is better
@@ -660,9 +646,7 @@ class Combination(Solver):
         if measure(total_out_of_fold(search, scored, folds)) >= best_alone:
             weighting, instead = search(scored, everything), "the weights are searched instead"
         else:
-            weighting = Weighting.of_scores(
-                [float(member == best) for member in range(len(scored))]
-            )
+            weighting = Weighting.of_scores([float(i == best) for i in range(len(scored))])
             instead = "only this member has a weight"
         self._set_weighting(weighting)
         self.caveats_ += (
@@ -687,12 +671,8 @@ class Combination(Solver):
         if self.normalise == "question":
             return [standardise_within_questions(scores) for scores in scored]
         if self.normalise == "standard":
-            return [
-                standardise(scores, centre, scale)
-                for scores, centre, scale in zip(
-                    map(join_ties, scored), self.centres_, self.scales_, strict=True
-                )
-            ]
+            members = zip(map(join_ties, scored), self.centres_, self.scales_, strict=True)
+            return [standardise(scores, centre, scale) for scores, centre, scale in members]
         return scored
 
     def _score_unseen(
@@ -709,9 +689,8 @@ class Combination(Solver):
             def learn(others_of_fold: Sequence[Question]) -> Solver:
                 return clone(member).fit_for(questions, others_of_fold)
 
-            return OutOfFold(
-                learn, train, FoldPlan(self.folds, self.group).folds(train)
-            ).score_candidates(train)
+            folds = FoldPlan(self.folds, self.group).folds(train)
+            return OutOfFold(learn, train, folds).score_candidates(train)
 
         scored = [
             score_out_of_fold(m) if m.learns_from == "gold" else next(scores_of_others)

@@ -40,11 +40,10 @@ class Weighting(NamedTuple):
         """Return what each member adds to the candidates' scores: arrays of shape
         (n_candidates,).
         """
+        members = zip(self.weights, self.evidence_weights, scored, strict=True)
         return [
             weight * scores.values + evidence_weight * scores.evidence
-            for weight, evidence_weight, scores in zip(
-                self.weights, self.evidence_weights, scored, strict=True
-            )
+            for weight, evidence_weight, scores in members
         ]
 
     def total(self, scored: Sequence[Scores]) -> Scores:
@@ -63,9 +62,8 @@ class Weighting(NamedTuple):
             raise UsageError(
                 problem, field="weights", found=str(list(self.weights)), expected="finite sums"
             )
-        return Scores(
-            values, scored[0].offsets, np.any([scores.evidence for scores in scored], axis=0)
-        )
+        evidence = np.any([scores.evidence for scores in scored], axis=0)
+        return Scores(values, scored[0].offsets, evidence)
 
 
 def standardise_within_questions(scores: Scores) -> Scores:
@@ -82,13 +80,15 @@ def standardise_within_questions(scores: Scores) -> Scores:
     # Sum in ascending order, so that a mean does not depend on the order of the candidates.
     order = np.lexsort((values, question))
     ascending, owner = values[order], question[order]
-    mean = np.bincount(owner, ascending, len(counts)) / np.maximum(counts, 1)
+    sizes = np.maximum(counts, 1)
+    mean = np.bincount(owner, ascending, len(counts)) / sizes
     squares = (ascending - mean[owner]) ** 2
-    deviation = np.sqrt(np.bincount(owner, squares, len(counts)) / np.maximum(counts, 1))
+    deviation = np.sqrt(np.bincount(owner, squares, len(counts)) / sizes)
     # The deviation of equal scores may come out as a tiny number instead of 0, so look for a real
     # difference.
+    rises = (ascending[1:] > ascending[:-1]) & (owner[1:] == owner[:-1])
     differ = np.zeros(len(counts), dtype=np.bool_)
-    differ[owner[1:][(ascending[1:] > ascending[:-1]) & (owner[1:] == owner[:-1])]] = True
+    differ[owner[1:][rises]] = True
     divisor = np.where(differ & (deviation > 0), deviation, np.inf)[question]
     return Scores((values - mean[question]) / divisor, scores.offsets, scores.evidence)
 
@@ -107,15 +107,15 @@ def join_ties(scores: Scores) -> Scores:
     margins = scores.margins()
     with np.errstate(over="ignore"):  # a gap above all floats is no tie
         gaps = falling[:-1] - falling[1:]
-    near = (owner[1:] == owner[:-1]) & (gaps > 0) & (gaps <= margins[owner[1:]])
+    ties = (gaps > 0) & (gaps <= margins[owner[1:]])
+    near = ties & (owner[1:] == owner[:-1])
     # Only questions with a small difference need the loop over ranks.
     for q in np.unique(owner[1:][near]).tolist():
         start, stop = scores.offsets[q : q + 2].tolist()
         while start < stop:
             first = falling[start]
-            after = start + int(
-                np.searchsorted(rising[start:stop], margins[q] - first, side="right")
-            )
+            n_tied = np.searchsorted(rising[start:stop], margins[q] - first, side="right")
+            after = start + int(n_tied)
             falling[start:after] = first
             start = after
     values = np.empty_like(falling)
@@ -153,7 +153,8 @@ def centre_and_scale(scores: Scores) -> tuple[float, float]:
     largest = float(np.abs(values).max())
     shift = _unusual_exponent(largest)
     unit = np.ldexp(values, -shift)
-    centre, scale = float(np.ldexp(unit.mean(), shift)), float(np.ldexp(unit.std(), shift))
+    centre = float(np.ldexp(unit.mean(), shift))
+    scale = float(np.ldexp(unit.std(), shift))
     low, high = float(values.min()), float(values.max())
     if low == high:
         return centre, 1.0
@@ -163,8 +164,10 @@ def centre_and_scale(scores: Scores) -> tuple[float, float]:
 
 def standardise(scores: Scores, centre: float, scale: float) -> Scores:
     """Return (s - centre) / scale, for the centre and scale of :func:`centre_and_scale`."""
-    shift = _unusual_exponent(max(float(np.abs(scores.values).max(initial=0.0)), abs(centre)))
-    values = (np.ldexp(scores.values, -shift) - np.ldexp(centre, -shift)) / np.ldexp(scale, -shift)
+    largest = float(np.abs(scores.values).max(initial=0.0))
+    shift = _unusual_exponent(max(largest, abs(centre)))
+    values = np.ldexp(scores.values, -shift) - np.ldexp(centre, -shift)
+    values /= np.ldexp(scale, -shift)
     return Scores(values, scores.offsets, scores.evidence)
 
 
@@ -188,9 +191,8 @@ def search_shares(
             values = np.array([objective(point) for point in points])
             if values.max() > best + _TOLERANCE:
                 best = float(values.max())
-                shares = min(
-                    (points[i] for i in np.flatnonzero(values >= best - _TOLERANCE)), key=np.max
-                )
+                best_points = np.flatnonzero(values >= best - _TOLERANCE)
+                shares = min((points[i] for i in best_points), key=np.max)
         if n_members == 2 or best <= before + _TOLERANCE:
             return shares
 
@@ -258,13 +260,12 @@ def total_out_of_fold(
     `learn` returns the weights for the members' scores of some questions, given these and their
     positions.
     """
-    parts = []
+    totals, order = [], []
     for others, held_out in folds:
         weighting = learn([scores.take(others) for scores in scored], others)
-        parts.append(weighting.total([scores.take(held_out) for scores in scored]))
-    return Scores.concatenate(parts).take(
-        np.argsort(np.concatenate([held_out for _, held_out in folds]))
-    )
+        totals.append(weighting.total([scores.take(held_out) for scores in scored]))
+        order.append(held_out)
+    return Scores.concatenate(totals).take(np.argsort(np.concatenate(order)))
 
 
 def _with_share(shares: NDArray[np.float64], member: int, share: float) -> NDArray[np.float64]:
@@ -272,8 +273,9 @@ def _with_share(shares: NDArray[np.float64], member: int, share: float) -> NDArr
     proportion.
     """
     others = np.delete(shares, member)
-    others = others / others.sum() if others.sum() > 0 else np.full(len(others), 1 / len(others))
-    return np.insert((1 - share) * others, member, share)
+    total = others.sum()
+    proportions = others / total if total > 0 else np.full(len(others), 1 / len(others))
+    return np.insert((1 - share) * proportions, member, share)
 
 
 def stack(scored: Sequence[Scores], right: NDArray[np.int64], C: float) -> Weighting:
@@ -296,7 +298,6 @@ def stack(scored: Sequence[Scores], right: NDArray[np.int64], C: float) -> Weigh
     # The scales and centres move into the weights and the bias. `coefficients` is longer than
     # `scales`: the evidence weights follow the score weights.
     weights = [weight / scale for weight, scale in zip(coefficients, scales, strict=False)]
-    bias = float(learner.intercept_[0]) - sum(
-        w * centre for w, centre in zip(weights, centres, strict=True)
-    )
+    shift = sum(weight * centre for weight, centre in zip(weights, centres, strict=True))
+    bias = float(learner.intercept_[0]) - shift
     return Weighting(weights, coefficients[len(scored) :], bias)

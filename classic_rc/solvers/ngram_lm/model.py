@@ -89,9 +89,8 @@ class LanguageModel:
         encoder = TextEncoder(analyzer)
         encoder.encode(vocabulary)
         batches = [_mark_texts(*encoder.encode(batch)) for batch in _split_batches(texts)]
-        tokens = np.concatenate(
-            [np.empty(0, dtype=np.int32), *(batch_texts.tokens for batch_texts in batches)]
-        )
+        no_tokens = np.empty(0, dtype=np.int32)
+        tokens = np.concatenate([no_tokens, *(batch_texts.tokens for batch_texts in batches)])
         if not len(tokens):
             raise DataError("a language model cannot learn from texts without words")
         lengths = np.concatenate([np.diff(batch_texts.offsets) for batch_texts in batches])
@@ -143,7 +142,8 @@ class LanguageModel:
         """Return the words as plain data, and the model as arrays by name."""
         arrays: dict[str, NDArray[Any]] = {"discounts": self.model.discounts}
         for name in ("keys", "probabilities", "backoffs", "counts"):
-            arrays |= {f"{name}.{k}": table for k, table in enumerate(getattr(self.model, name), 1)}
+            for k, table in enumerate(getattr(self.model, name), 1):
+                arrays[f"{name}.{k}"] = table
         return {"words": self.words}, arrays
 
     @classmethod
@@ -241,7 +241,8 @@ def split_question(question: Question) -> _Frame:
     before, after = _TO_LAST_BLANK.match(beginning), _FIRST_WORD.match(end)
     assert before is not None
     assert after is not None
-    return _Frame(before[0], [beginning[before.end() :], *between, after[0]], end[after.end() :])
+    parts = [beginning[before.end() :], *between, after[0]]
+    return _Frame(before[0], parts, end[after.end() :])
 
 
 def passage_texts(questions: Sequence[Question]) -> Iterator[str]:
@@ -319,43 +320,37 @@ def substitute_candidates(
         ]
         members.append(np.array(numbers, dtype=np.int64))
         sizes.append(len(numbers))
-    passages = (
-        {id(question.passage): question.passage for question in questions} if with_passages else {}
-    )
+    passages = {}
+    if with_passages:
+        passages = {id(question.passage): question.passage for question in questions}
 
     encoder = TextEncoder(model.analyzer)
-    encoded = [
-        encoder.encode(texts)
-        for texts in (
-            [frame.left for frame in frames],
-            [frame.right for frame in frames],
-            list(filled),
-            [passage.text for passage in passages.values()],
-        )
-    ]
+    lefts, rights = [frame.left for frame in frames], [frame.right for frame in frames]
+    full_texts = [passage.text for passage in passages.values()]
+    encoded = [encoder.encode(texts) for texts in (lefts, rights, list(filled), full_texts)]
     vocabulary = encoder.vocabulary
     ids = model.ids(vocabulary)
-    beginnings, ends, texts, passage_words = (
-        Ragged(ids[tokens], offsets) for tokens, offsets in encoded
-    )
+    in_ids = (Ragged(ids[tokens], offsets) for tokens, offsets in encoded)
+    beginnings, ends, texts, passage_words = in_ids
 
     # A question's candidates with the same text share one answer: find the distinct (question,
     # text) pairs.
     of_question = np.repeat(np.arange(len(frames)), sizes)
     text = np.concatenate([np.empty(0, dtype=np.int64), *members])
-    distinct, rows = np.unique(of_question * max(len(filled), 1) + text, return_inverse=True)
-    answer_question, text = np.divmod(distinct, max(len(filled), 1))
+    n_texts = max(len(filled), 1)
+    distinct, rows = np.unique(of_question * n_texts + text, return_inverse=True)
+    answer_question, text = np.divmod(distinct, n_texts)
     lengths = np.diff(texts.offsets)[text]
-    answers = Ragged(
-        texts.tokens[ragged_indices(texts.offsets[:-1][text], lengths)], offsets_of(lengths)
-    )
+    answer_tokens = texts.tokens[ragged_indices(texts.offsets[:-1][text], lengths)]
+    answers = Ragged(answer_tokens, offsets_of(lengths))
     words = None
     if with_passages:
         number = {key: i for i, key in enumerate(passages)}
+        passage_of = [number[id(question.passage)] for question in questions]
         words = PassageWords(
             word_counts(*passage_words, model.model.n_words + len(ids)),
             np.diff(passage_words.offsets),
-            np.array([number[id(question.passage)] for question in questions], dtype=np.int64),
+            np.array(passage_of, dtype=np.int64),
         )
     offsets = offsets_of(sizes)
     return Substitutions(
@@ -424,9 +419,8 @@ def score_shared_tokens(
     if not partial:
         place = np.flatnonzero(texts.left.tokens != START)
         yield _score_tokens(model, texts, texts.left, place, questions, questions, cache_weight)
-    position = ragged_indices(
-        np.zeros(len(questions), dtype=np.int64), np.diff(texts.right.offsets)
-    )
+    starts = np.zeros(len(questions), dtype=np.int64)
+    position = ragged_indices(starts, np.diff(texts.right.offsets))
     place = np.flatnonzero(position >= model.model.order - 1)
     yield _score_tokens(model, texts, texts.right, place, questions, questions, cache_weight)
 
@@ -445,20 +439,15 @@ def score_answer_tokens(
     counts = _window_sizes(model, texts)[answers]
     question = texts.question[answers]
     n_left, n_answer = len(texts.left.tokens), len(texts.answers.tokens)
-    starts = np.stack(
-        (
-            texts.left.offsets[1:][question] - counts[:, _LEFT],
-            n_left + texts.answers.offsets[:-1][answers],
-            n_left + n_answer + texts.right.offsets[:-1][question],
-        ),
-        axis=1,
-    )
     # A row is the end of the left side, the answer and the start of the right side, all cut out of
     # one pool.
     pool = np.concatenate((texts.left.tokens, texts.answers.tokens, texts.right.tokens))
-    text = Ragged(
-        pool[ragged_indices(starts.ravel(), counts.ravel())], offsets_of(counts.sum(axis=1))
-    )
+    left_starts = texts.left.offsets[1:][question] - counts[:, _LEFT]
+    answer_starts = n_left + texts.answers.offsets[:-1][answers]
+    right_starts = n_left + n_answer + texts.right.offsets[:-1][question]
+    starts = np.stack((left_starts, answer_starts, right_starts), axis=1)
+    tokens = pool[ragged_indices(starts.ravel(), counts.ravel())]
+    text = Ragged(tokens, offsets_of(counts.sum(axis=1)))
     piece = np.repeat(np.tile([_LEFT, _ANSWER, _RIGHT], len(question)), counts.ravel())
     place = np.flatnonzero(piece == _RIGHT if partial else piece != _LEFT)
     numbers = np.arange(answers.start, answers.stop)
@@ -469,19 +458,16 @@ def _window_sizes(model: LanguageModel, texts: Substitutions) -> NDArray[np.int6
     """Return how many tokens before, in and after each answer its n-grams reach: shape
     (n_answers, 3).
     """
-    before, after = (
-        np.minimum(np.diff(side.offsets), model.model.order - 1)[texts.question]
-        for side in (texts.left, texts.right)
-    )
+    reach = model.model.order - 1
+    before = np.minimum(np.diff(texts.left.offsets), reach)[texts.question]
+    after = np.minimum(np.diff(texts.right.offsets), reach)[texts.question]
     return np.stack((before, np.diff(texts.answers.offsets), after), axis=1)
 
 
 def _split_answers(model: LanguageModel, texts: Substitutions) -> Iterator[slice]:
     """Split the answers into blocks with a limited number of tokens."""
-    return (
-        slice(*bounds)
-        for bounds in runs_of(_window_sizes(model, texts).sum(axis=1) + 1, _BLOCK_TOKENS)
-    )
+    sizes = _window_sizes(model, texts).sum(axis=1) + 1
+    return (slice(*bounds) for bounds in runs_of(sizes, _BLOCK_TOKENS))
 
 
 def _score_tokens(

@@ -82,12 +82,12 @@ class TokenExplainer(NamedTuple):
 
     def labels(self, scored: ScoredTexts) -> list[str]:
         """Return each token's label, with the longest context that the model has seen before it."""
-        words = [*MARKS, *self.model.words, *(f"{word}, unknown" for word in self.texts.vocabulary)]
+        unknown_words = (f"{word}, unknown" for word in self.texts.vocabulary)
+        words = [*MARKS, *self.model.words, *unknown_words]
         labels = []
         for place, order in zip(scored.place.tolist(), scored.orders.tolist(), strict=True):
-            *context, word = (
-                words[token] for token in scored.text.tokens[place - order + 1 : place + 1].tolist()
-            )
+            ngram = scored.text.tokens[place - order + 1 : place + 1].tolist()
+            *context, word = (words[token] for token in ngram)
             labels.append(f"p({word} | {' '.join(context)})" if context else f"p({word})")
         return labels
 
@@ -118,7 +118,8 @@ class TokenExplainer(NamedTuple):
             if rank < 0:  # the model has no longer context either
                 break
             following = model.following(k, rank)
-            counts, discounts = model.counts[k - 1][following], model.discounts[k - 1].tolist()
+            counts = model.counts[k - 1][following]
+            discounts = model.discounts[k - 1].tolist()
             total = int(counts.sum())
             if not total:  # the texts have the context at their ends only
                 continue
@@ -138,11 +139,11 @@ class TokenExplainer(NamedTuple):
                 note=f"sum of the discounts / sum of the counts {after}",
             )
             lower = times("", gamma, probability)
-            place = int(
-                find(model.keys[k - 1][following], np.array([rank * model.n_words + token]))[0]
-            )
+            ngram_key = np.array([rank * model.n_words + token])
+            place = int(find(model.keys[k - 1][following], ngram_key)[0])
             count = int(counts[place]) if place >= 0 else 0
-            name, ngram = f"p{k}", " ".join(map(self._word, [*before, token]))
+            name = f"p{k}"
+            ngram = " ".join(map(self._word, [*before, token]))
             if not count:
                 probability = lower.renamed(name, f"order {k}: the model does not have {ngram!r}")
                 continue
@@ -162,15 +163,13 @@ class TokenExplainer(NamedTuple):
         model, rank = self.model.model, words[0]
         for k, word in enumerate(words[1:], 1):
             if rank >= 0:
-                rank = int(find(model.keys[k], np.array([rank * model.n_words + word]))[0])
+                key = np.array([rank * model.n_words + word])
+                rank = int(find(model.keys[k], key)[0])
         return rank
 
     def _word(self, token: int) -> str:
-        return (
-            [*MARKS, *self.model.words][token]
-            if token < len(MARKS)
-            else self.model.words[token - len(MARKS)]
-        )
+        n_marks = len(MARKS)
+        return MARKS[token] if token < n_marks else self.model.words[token - n_marks]
 
     def _mix(self, label: str, probability: Term, token: int) -> Term:
         """Return the probability with the cache: the passage's own words."""
@@ -323,7 +322,9 @@ class NGramLM(Solver):
         ``"nothing"``.
         """
         parts = self._parts()
-        return "gold" if "queries" in parts else "passages" if "passages" in parts else "nothing"
+        if "queries" in parts:
+            return "gold"
+        return "passages" if "passages" in parts else "nothing"
 
     @property
     def learns_from_files(self) -> bool:
@@ -351,13 +352,10 @@ class NGramLM(Solver):
             order=self.order,
             discount=None if self.discounts == "modified" else float(self.discounts),
         )
-        fallback_orders = self.model_.fallback_orders if self.discounts == "modified" else []
-        orders = " and ".join(map(str, fallback_orders))
-        self.caveats_ = (
-            (f"too little text to estimate the discounts of order {orders}",)
-            if fallback_orders
-            else ()
-        )
+        self.caveats_: tuple[str, ...] = ()
+        if self.discounts == "modified" and self.model_.fallback_orders:
+            orders = " and ".join(map(str, self.model_.fallback_orders))
+            self.caveats_ = (f"too little text to estimate the discounts of order {orders}",)
         if self.learns_from != "nothing":
             self.trained_on_ = provenance(questions)
         return self

@@ -96,15 +96,14 @@ class SpanBlanks(Solver):
         question_units = _units(get_analyzer(self.analyzer).analyze(question.text))
         no_units: frozenset[object] = frozenset()
         inside = [no_units, *(units & question_units for units in texts.units), no_units]
-        overlaps = [len(before | after) for before, after in zip(inside, inside[2:], strict=False)]
-        lengths = texts.n_words
-        values = [o - self.length_weight * n for o, n in zip(overlaps, lengths, strict=True)]
+        neighbours = zip(inside, inside[2:], strict=False)
+        overlaps = [len(before | after) for before, after in neighbours]
+        costs = [self.length_weight * n for n in texts.n_words]
+        values = [overlap - cost for overlap, cost in zip(overlaps, costs, strict=True)]
         lowest, query = min(values, default=0) - 1, question.text.lower()
-        in_question = [text.lower() in query for text in texts.texts]
-        values = [
-            lowest if is_in_question else v
-            for is_in_question, v in zip(in_question, values, strict=True)
-        ]
+        for i, text in enumerate(texts.texts):
+            if text.lower() in query:
+                values[i] = lowest
         return values, overlaps
 
     def _draw(self, question: Question, texts: _BlankTexts) -> tuple[list[float], list[int]]:
@@ -139,7 +138,8 @@ class _BlankTexts(NamedTuple):
         words = [analyzer.analyze(text) for text in texts]
         starts, ends = span_offsets(question)
         numbers = {place: i for i, place in enumerate(places)}
-        numbers_of = [numbers.get(p, -1) for p in zip(starts.tolist(), ends.tolist(), strict=True)]
+        candidate_places = zip(starts.tolist(), ends.tolist(), strict=True)
+        numbers_of = [numbers.get(place, -1) for place in candidate_places]
         of_candidate = np.array(numbers_of, dtype=np.int64)
         candidates = np.unique(of_candidate[of_candidate >= 0]).tolist()
         units = [_units(text_words) for text_words in words]

@@ -254,15 +254,9 @@ class ColumnMaker:
     """Makes the columns of the features of some of the :data:`GROUPS`."""
 
     def __init__(self, groups: Collection[str]) -> None:
-        self._token, self._sentence, self._span = (
-            [
-                (group, template)
-                for group, group_templates in templates.items()
-                if group in groups
-                for template in group_templates
-            ]
-            for templates in (TOKEN_TEMPLATES, SENTENCE_TEMPLATES, SPAN_TEMPLATES)
-        )
+        self._token = _templates_of(groups, TOKEN_TEMPLATES)
+        self._sentence = _templates_of(groups, SENTENCE_TEMPLATES)
+        self._span = _templates_of(groups, SPAN_TEMPLATES)
 
     @property
     def widths(self) -> list[int]:
@@ -290,19 +284,25 @@ class ColumnMaker:
             ("last token", 1, block.last, 1 << BITS),
         ):
             distinct_places, row_of = _distinct(places, len(block.tokens))
-            yield Part(
-                name,
-                self._token,
-                block.token_attributes(distinct_places, offset),
-                row_of[places],
-                len(distinct_places),
-                first_column,
-            )
-        sentences = block.sentence[block.first]
-        yield Part(
-            "sentence", self._sentence, block.sentence_attributes(), sentences, len(block.share), 0
-        )
+            attributes = block.token_attributes(distinct_places, offset)
+            rows, n_rows = row_of[places], len(distinct_places)
+            yield Part(name, self._token, attributes, rows, n_rows, first_column)
+        rows, n_rows = block.sentence[block.first], len(block.share)
+        # Sentences share the columns of first tokens.
+        yield Part("sentence", self._sentence, block.sentence_attributes(), rows, n_rows, 0)
         yield Part("span", self._span, block.span_attributes(), None, len(block.first), 2 << BITS)
+
+
+def _templates_of(
+    groups: Collection[str], templates: Mapping[str, Sequence[tuple[str, ...]]]
+) -> list[tuple[str, tuple[str, ...]]]:
+    """Return the templates of some groups, with the group of each."""
+    return [
+        (group, template)
+        for group, group_templates in templates.items()
+        if group in groups
+        for template in group_templates
+    ]
 
 
 def _distinct(places: NDArray[np.int64], n: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -341,18 +341,15 @@ class TokenBlock:
         self.token_offsets = offsets_of([len(p.tokens) for p in passages])
         self.tokens = np.concatenate([p.tokens for p in passages])
         self.owner = np.repeat(np.arange(len(asked)), np.diff(self.token_offsets))
-        sizes = [a.candidates.first for a in asked]
-        self.candidate_offsets = offsets_of(list(map(len, sizes)))
+        firsts = [a.candidates.first for a in asked]
+        self.candidate_offsets = offsets_of(list(map(len, firsts)))
         self.candidate_question = np.repeat(np.arange(len(asked)), np.diff(self.candidate_offsets))
-        shift = self.token_offsets[:-1][self.candidate_question]
-        self.first = np.concatenate(sizes) + shift
-        self.last = np.concatenate([a.candidates.last for a in asked]) + shift
-        self.sentence_begins = np.concatenate(
-            [
-                p.sentence_offsets[:-1] + shift
-                for p, shift in zip(passages, self.token_offsets.tolist(), strict=False)
-            ]
-        ).astype(np.int64)
+        shifts = self.token_offsets[:-1][self.candidate_question]
+        self.first = np.concatenate(firsts) + shifts
+        self.last = np.concatenate([a.candidates.last for a in asked]) + shifts
+        shifted_passages = zip(passages, self.token_offsets.tolist(), strict=False)
+        begins = [p.sentence_offsets[:-1] + shift for p, shift in shifted_passages]
+        self.sentence_begins = np.concatenate(begins).astype(np.int64)
         lengths = np.diff(np.append(self.sentence_begins, len(self.tokens)))
         self.sentence = np.repeat(np.arange(len(lengths)), lengths)
         self.sentence_owner = self.owner[self.sentence_begins]
@@ -360,18 +357,19 @@ class TokenBlock:
         self.begin = self.sentence_begins[self.sentence]
         self.end = self.begin + lengths[self.sentence]
         types = lexicon.columns()
-        self.word, self.word_class = types.word[self.tokens], types.word_class[self.tokens]
-        self.shape, self.is_name = types.shape[self.tokens], types.is_name[self.tokens]
-        self._questions = {
-            name: np.array([getattr(q, field) for q in questions], dtype=np.uint32)
-            for name, field in _QUESTION_CODES.items()
-        }
+        self.word = types.word[self.tokens]
+        self.word_class = types.word_class[self.tokens]
+        self.shape = types.shape[self.tokens]
+        self.is_name = types.is_name[self.tokens]
+        self._questions: dict[str, Codes] = {}
+        for name, field in _QUESTION_CODES.items():
+            codes = [getattr(q, field) for q in questions]
+            self._questions[name] = np.array(codes, dtype=np.uint32)
         self._match(questions, types.stem[self.tokens], types.is_content[self.tokens])
         self._rank()
         self._find_paths()
-        _, word_number, times = np.unique(
-            self.owner << 32 | self.word.astype(np.int64), return_inverse=True, return_counts=True
-        )
+        word_keys = self.owner << 32 | self.word.astype(np.int64)
+        _, word_number, times = np.unique(word_keys, return_inverse=True, return_counts=True)
         self.times = np.minimum(times, _MOST_TIMES)[word_number]
 
     def _match(
@@ -380,18 +378,20 @@ class TokenBlock:
         """Find the question's words in the passage."""
         lengths = np.array([len(q.stems) for q in questions], dtype=np.int64)
         asker = np.repeat(np.arange(len(questions)), lengths)
-        keys = asker << 32 | np.concatenate([q.stems for q in questions]).astype(np.int64)
+        stems = np.concatenate([q.stems for q in questions])
+        # The stems of a question ascend, so the keys do, and a binary search finds a token's key.
+        keys = asker << 32 | stems.astype(np.int64)
         places = np.concatenate([q.places for q in questions])
-        steps = np.abs(places - np.array([q.wh_place for q in questions])[asker])
+        wh_places = np.array([q.wh_place for q in questions])
+        steps = np.abs(places - wh_places[asker])
         rarity = np.concatenate([q.rarity for q in questions])
         token_keys = self.owner << 32 | stem.astype(np.int64)
         place = np.searchsorted(keys, token_keys)
         self.matched = is_content & (np.append(keys, -1)[place] == token_keys)
         self.step = np.zeros(len(token_keys), dtype=np.uint32)
         places_of_matches = place[self.matched]
-        self.step[self.matched] = _STEP_BIN[
-            np.minimum(steps[places_of_matches], len(_STEP_BIN) - 1)
-        ]
+        steps_of_matches = np.minimum(steps[places_of_matches], len(_STEP_BIN) - 1)
+        self.step[self.matched] = _STEP_BIN[steps_of_matches]
         of_question = np.bincount(asker, rarity, minlength=len(questions))
         shares = rarity / of_question[asker]
         self._amounts = np.zeros(len(token_keys) + 1)
@@ -401,9 +401,8 @@ class TokenBlock:
         self.is_verb = stem == self._questions["verb"][self.owner]
         # Each question word counts once in a sentence.
         n_keys, n_sentences = max(len(keys), 1), len(self.sentence_begins)
-        sentence, word = np.divmod(
-            distinct(self.sentence[self.matched] * n_keys + places_of_matches), n_keys
-        )
+        matches = distinct(self.sentence[self.matched] * n_keys + places_of_matches)
+        sentence, word = np.divmod(matches, n_keys)
         self.share = np.bincount(sentence, shares[word], minlength=n_sentences)
         self.n_words = np.bincount(sentence, minlength=n_sentences)
         # The rarest words first; ties in the order of their codes.
@@ -411,20 +410,20 @@ class TokenBlock:
         rank = np.arange(len(order)) - offsets_of(lengths)[:-1][asker]
         self._rare = np.zeros((N_RARE, len(questions)), dtype=np.uint32)
         few = rank < N_RARE
-        self._rare[rank[few], asker[few]] = (keys[order] & 0xFFFFFFFF)[few]
+        self._rare[rank[few], asker[few]] = stems[order][few]
         bits = np.zeros(len(order), dtype=np.int64)
         bits[order] = (1 << np.minimum(rank, _N_BITS)) % (1 << _N_BITS)
         self.rare_words = np.bincount(sentence, bits[word], minlength=n_sentences)
         # Words that follow each other in the question, and in the sentence with few others between.
         in_question = np.empty(len(order), dtype=np.int64)
         in_question[np.lexsort((places, asker))] = np.arange(len(order))
-        at, number = np.flatnonzero(self.matched), in_question[places_of_matches]
-        follows = (
-            (np.diff(number) == 1)
-            & (np.diff(at) <= _PAIR_DISTANCE)
-            & (np.diff(self.sentence[at]) == 0)
-        )
-        self.n_pairs = np.bincount(self.sentence[at[1:][follows]], minlength=n_sentences)
+        follows = np.diff(in_question[places_of_matches]) == 1
+        at = np.flatnonzero(self.matched)
+        is_near = np.diff(at) <= _PAIR_DISTANCE
+        sentence_of_match = self.sentence[at]
+        is_inside = np.diff(sentence_of_match) == 0
+        pairs = sentence_of_match[1:][follows & is_near & is_inside]
+        self.n_pairs = np.bincount(pairs, minlength=n_sentences)
 
     def _rank(self) -> None:
         """Rank the sentences of each question by their shares; the earlier one wins among
@@ -434,9 +433,13 @@ class TokenBlock:
         order = np.lexsort((-self.share, owner))
         begins = np.searchsorted(owner, np.arange(len(self.token_offsets) - 1))
         self.rank = np.empty(len(owner), dtype=np.uint32)
-        self.rank[order] = np.minimum(np.arange(len(owner)) - begins[owner], 4)
-        before = np.where(np.diff(owner, prepend=-1) == 0, np.roll(self.share, 1), 0)
-        after = np.where(np.diff(owner, append=-1) == 0, np.roll(self.share, -1), 0)
+        # Sorting keeps the sentences of a question together, so `owner` is that of the sorted ones.
+        ranks = np.arange(len(owner)) - begins[owner]
+        self.rank[order] = np.minimum(ranks, 4)
+        has_before = np.diff(owner, prepend=-1) == 0
+        before = np.where(has_before, np.roll(self.share, 1), 0)
+        has_after = np.diff(owner, append=-1) == 0
+        after = np.where(has_after, np.roll(self.share, -1), 0)
         best = np.maximum(before, after)
         self.neighbours_share = np.ceil(4 * best - _ROUNDING)
 
@@ -445,26 +448,22 @@ class TokenBlock:
         any path.
         """
         n = len(self.tokens)
-        index = np.arange(n)
-        self.left, self.right = _nearest(self.matched, index)
+        self.left, self.right = _nearest(self.matched)
         # The code of the classes from a to before b is the sum of class * base**(position - a).
         powers = np.ones(n + 1, dtype=np.uint32)
         np.multiply.accumulate(np.full(n, _PATH_BASE), out=powers[1:])
-        self._powers = powers
+        # The base is odd, so it has an inverse modulo 2**32, whose powers move a sum to the start.
         inverse = np.uint32(pow(int(_PATH_BASE), -1, 1 << 32))
-        down = np.ones(n + 1, dtype=np.uint32)
-        np.multiply.accumulate(np.full(n, inverse), out=down[1:])
-        self._down = down
-        self._sums = np.concatenate(
-            (np.zeros(1, np.uint32), np.cumsum(self.word_class * powers[:n], dtype=np.uint32))
-        )
+        self._down = np.ones(n + 1, dtype=np.uint32)
+        np.multiply.accumulate(np.full(n, inverse), out=self._down[1:])
+        self._sums = np.zeros(n + 1, dtype=np.uint32)
+        np.cumsum(self.word_class * powers[:n], dtype=np.uint32, out=self._sums[1:])
 
     def path(self, start: NDArray[np.int64], stop: NDArray[np.int64]) -> Codes:
         """Return the codes of the sequences of classes from `start` to before `stop`."""
         lengths = (stop - start).astype(np.uint32)
-        return (self._sums[stop] - self._sums[start]) * self._down[start] + lengths * _MULTIPLIERS[
-            0
-        ]
+        sums = self._sums[stop] - self._sums[start]
+        return sums * self._down[start] + lengths * _MULTIPLIERS[0]
 
     def path_names(self, lexicon: Lexicon) -> dict[int, str]:
         """Return the classes in words of each path and each sequence that is not longer than a
@@ -474,9 +473,8 @@ class TokenBlock:
         names_of_codes = {}
         for start in range(len(names)):
             stops = np.arange(start + 1, min(start + _LONGEST_SPAN, len(names)) + 1)
-            for stop, code in zip(
-                stops.tolist(), self.path(np.full(len(stops), start), stops).tolist(), strict=True
-            ):
+            codes = self.path(np.full(len(stops), start), stops)
+            for stop, code in zip(stops.tolist(), codes.tolist(), strict=True):
                 names_of_codes[code] = names_of_codes[code | 1] = " ".join(names[start:stop])
         return names_of_codes
 
@@ -485,7 +483,8 @@ class TokenBlock:
         counts.
         """
         share = self._amounts[stop] - self._amounts[start]
-        return np.minimum(np.ceil(_EIGHTHS * share - _ROUNDING), _EIGHTHS).astype(np.uint32)
+        eighths = np.ceil(_EIGHTHS * share - _ROUNDING)
+        return np.minimum(eighths, _EIGHTHS).astype(np.uint32)
 
     def of_question(self, question: NDArray[np.int64]) -> dict[str, Callable[[], NDArray[Any]]]:
         """Return the attributes of rows' questions."""
@@ -506,21 +505,19 @@ class TokenBlock:
 
         before_place, right = self.left[place], self.right[place]
         has_left, has_right = before_place >= begin, right < end
-        some_left, some_right = (
-            np.where(has_left, before_place, place),
-            np.where(has_right, right, place),
-        )
+        some_left = np.where(has_left, before_place, place)
+        some_right = np.where(has_right, right, place)
 
         def distance(steps: NDArray[np.int64], exists: NDArray[np.bool_]) -> Codes:
-            return np.where(
-                exists, _DISTANCE_BIN[np.minimum(steps, len(_DISTANCE_BIN) - 1)], _NO_DISTANCE
-            )
+            bins = _DISTANCE_BIN[np.minimum(steps, len(_DISTANCE_BIN) - 1)]
+            return np.where(exists, bins, _NO_DISTANCE)
 
         def path(
             start: NDArray[np.int64], stop: NDArray[np.int64], exists: NDArray[np.bool_]
         ) -> Codes:
             short = exists & (stop - start <= _LONGEST_PATH)
             stop = np.where(short, stop, start)
+            # 0 is for no path, so the code of a path is odd.
             return np.where(short, self.path(start, stop) | np.uint32(1), 0)
 
         def near_share() -> Codes:
@@ -529,7 +526,7 @@ class TokenBlock:
             return self.near(place + 1, np.minimum(place + 1 + _NEAR, end))
 
         def verb_side() -> Codes:
-            before, after = _nearest(self.is_verb, np.arange(len(self.tokens)))
+            before, after = _nearest(self.is_verb)
             return (before[place] >= begin) + 2 * (after[place] < end)
 
         return self.of_question(self.owner[place]) | {
@@ -587,7 +584,8 @@ class TokenBlock:
         first, last = self.first, self.last
         begin, end = self.begin[first], self.end[last]
         has_left, has_right = first > begin, last + 1 < end
-        before, after = np.where(has_left, first - 1, first), np.where(has_right, last + 1, last)
+        before = np.where(has_left, first - 1, first)
+        after = np.where(has_right, last + 1, last)
         matches = offsets_of(self.matched)
         from_first = self.token_attributes(first, -1)
         from_last = self.token_attributes(last, 1)
@@ -623,14 +621,16 @@ class TokenBlock:
         }
 
 
-def _nearest(
-    flags: NDArray[np.bool_], index: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _nearest(flags: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return for each place the nearest flagged one before it (or -1) and after it (or n)."""
     n = len(flags)
-    before = np.maximum.accumulate(np.where(flags, index, -1))
-    after = np.minimum.accumulate(np.where(flags, index, n)[::-1])[::-1]
-    return np.concatenate(([-1], before[:-1])), np.concatenate((after[1:], [n]))
+    index = np.arange(n)
+    before = np.full(n, -1)
+    np.maximum.accumulate(np.where(flags, index, -1)[:-1], out=before[1:])
+    after = np.full(n, n)
+    # from right to left
+    np.minimum.accumulate(np.where(flags, index, n)[:0:-1], out=after[-2::-1])
+    return before, after
 
 
 def blocks_of(sizes: Sequence[int], max_size: int, n_questions: int) -> Iterator[tuple[int, int]]:

@@ -114,11 +114,12 @@ class LearnedGrammar(Grammar):
             for length in range(1, min(3, len(word) - _SHORTEST_STEM) + 1):
                 endings[word[-length:]] += 1
         total, n_question_words = max(counts.total(), 1), max(question_counts.total(), 1)
-        ratios = {
-            word: (count / n_question_words) / ((counts[word] + 1) / total)
-            for word, count in question_counts.items()
-            if count >= max(_LEAST_QUESTIONS * len(questions), 2)
-        }
+        least_count = max(_LEAST_QUESTIONS * len(questions), 2)
+        ratios = {}
+        for word, count in question_counts.items():
+            if count >= least_count:
+                passage_share = (counts[word] + 1) / total
+                ratios[word] = (count / n_question_words) / passage_share
         words = [word for word, ratio in ratios.items() if ratio >= _LEAST_RATIO]
         # Keep the words of the most questions. If a question has several, the one that is rarest in
         # passages is its question word, so these come first.
@@ -130,9 +131,10 @@ class LearnedGrammar(Grammar):
         return cls(tokenizer, function_words, common_endings, words, reads_blanks)
 
     def _count(self, texts: Iterable[str]) -> Counter[str]:
-        return Counter(
-            token.lower() for text in texts for token, *_ in self.tokens(text) if token.isalpha()
-        )
+        counts: Counter[str] = Counter()
+        for text in texts:
+            counts.update(token.lower() for token, *_ in self.tokens(text) if token.isalpha())
+        return counts
 
     def state(self) -> dict[str, Any]:
         """Return plain data for JSON, with the version of the tokenizer."""
@@ -167,8 +169,9 @@ class LearnedGrammar(Grammar):
         words = self._tokenizer.locate(text)
         bounds = [0, *(place for word in words for place in word), len(text)]
         is_mark = bool if self.reads_blanks else str.strip
-        gaps = zip(bounds[::2], bounds[1::2], strict=True)
-        marks = [(i, i + 1) for start, end in gaps for i in range(start, end) if is_mark(text[i])]
+        marks: list[tuple[int, int]] = []
+        for start, end in zip(bounds[::2], bounds[1::2], strict=True):
+            marks += [(i, i + 1) for i in range(start, end) if is_mark(text[i])]
         return [(text[start:end], start, end) for start, end in sorted(words + marks)]
 
     def stem(self, word: str) -> str:
@@ -177,8 +180,10 @@ class LearnedGrammar(Grammar):
 
     def _ending(self, word: str) -> str:
         longest = min(3, len(word) - _SHORTEST_STEM)
-        endings = (word[-n:] for n in range(longest, 0, -1) if word[-n:] in self.endings)
-        return next(endings, "")
+        for length in range(longest, 0, -1):
+            if word[-length:] in self.endings:
+                return word[-length:]
+        return ""
 
     def word_class(self, token: str) -> str:
         """Return the class of a token."""
@@ -188,8 +193,9 @@ class LearnedGrammar(Grammar):
         if not token[0].isalnum():
             return MARKS.get(token) or _OTHER_MARKS.get(token, token)
         if token[0].isdigit():
-            is_year = len(token) == 4 and token.isdecimal()
-            return "year" if is_year else "number" if not token[-1].isalpha() else "number-word"
+            if len(token) == 4 and token.isdecimal():
+                return "year"
+            return "number-word" if token[-1].isalpha() else "number"
         if token != word:
             return "capitals" if len(token) > 1 and token.isupper() else "name"
         ending = self._ending(word)
@@ -205,14 +211,18 @@ class LearnedGrammar(Grammar):
         ranks = self.question_words
         places = [i for i, word in enumerate(words) if word in ranks]
         place = min(places, key=lambda i: (ranks[words[i]], i), default=-1)
-        content = [
-            i
-            for i, word in enumerate(words)
-            if word[0].isalnum() and word not in ranks and word not in self.function_words
-        ]
+        content = []
+        for i, word in enumerate(words):
+            is_function_word = word in ranks or word in self.function_words
+            if word[0].isalnum() and not is_function_word:
+                content.append(i)
         after = [i for i in content if i > place >= 0]
-        head = after[0] if after else content[-1] if content and place >= 0 else -1
-        return QuestionParts(words[place] if place >= 0 else "none", place, head, -1, -1)
+        wh, head = "none", -1
+        if place >= 0:
+            wh = words[place]
+            if content:
+                head = after[0] if after else content[-1]
+        return QuestionParts(wh, place, head, -1, -1)
 
 
 def _most_frequent(counts: Counter[str], n: int) -> list[str]:

@@ -66,6 +66,8 @@ from classic_rc.text.scorers import scorer_of
 from classic_rc.text.spans import text_codes
 from classic_rc.work import tracked
 
+Normalise = Callable[[str], str]
+
 # A batch is a step of the learner, so neither number may depend on how much memory there is.
 _BATCH_QUESTIONS = 64
 _BATCH_SIZE = 2**17
@@ -367,11 +369,12 @@ class SpanRanker(Solver):
         }
         if isinstance(self.grammar_, LearnedGrammar):
             state["grammar"] = self.grammar_.state()
-        return state, {
+        arrays = {
             "passages_with": self.rarity_.passages_with.astype(np.int32),
             "columns": columns.astype(np.int32),
             "weights": self.weights_[columns],
         }
+        return state, arrays
 
     def restore(self, state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Self:
         """Restore a fitted state that :meth:`fitted_state` returned; one that does not match is
@@ -380,10 +383,12 @@ class SpanRanker(Solver):
         self._groups()
         if state.get("templates") != TEMPLATES_CODE:
             raise ValueError("its weights are those of other features")
-        stems, passages_with = [str(stem) for stem in state["stems"]], arrays["passages_with"]
+        stems = [str(stem) for stem in state["stems"]]
+        passages_with = arrays["passages_with"]
         check_shape(passages_with, (len(stems),))
-        columns, weights = arrays["columns"].astype(np.int64), arrays["weights"].astype(np.float32)
+        columns = arrays["columns"].astype(np.int64)
         check_ascending(columns, N_COLUMNS)
+        weights = arrays["weights"].astype(np.float32)
         check_shape(weights, columns.shape)
         grammar = state.get("grammar")
         self.grammar_ = ENGLISH if grammar is None else LearnedGrammar.restore(grammar)
@@ -406,29 +411,30 @@ def _part_terms(
 ) -> list[Term]:
     """Return what each group of one part adds to a score, with its features, the largest first."""
     groups: dict[str, list[Term]] = {}
-    for (group, template), weight in zip(
-        feature_part.templates, weights[columns].tolist(), strict=True
-    ):
-        values = (int(feature_part.values(name)[row]) for name in template)
-        label = ", ".join(
-            f"{name} {names.get(v, str(v))!r}" for name, v in zip(template, values, strict=True)
-        )
-        groups.setdefault(group, []).append(given(label, weight))
-    return [
-        plus(
-            f"{feature_part.name}: {group}" if feature_part.name != group else group,
-            *sorted(group_terms, key=lambda t: -abs(t.value)),
-        )
-        for group, group_terms in groups.items()
-    ]
+    row_weights = weights[columns].tolist()
+    for (group, template), weight in zip(feature_part.templates, row_weights, strict=True):
+        labels = []
+        for name in template:
+            code = int(feature_part.values(name)[row])
+            labels.append(f"{name} {names.get(code, str(code))!r}")
+        groups.setdefault(group, []).append(given(", ".join(labels), weight))
+    terms = []
+    for group, group_terms in groups.items():
+        title = group if group == feature_part.name else f"{feature_part.name}: {group}"
+        group_terms.sort(key=lambda t: -abs(t.value))
+        terms.append(plus(title, *group_terms))
+    return terms
 
 
 def _mark_ends(block: TokenBlock, question: AskedQuestion, i: int) -> list[Mark]:
     """Mark the span, and the question's words in the rest of its sentence."""
-    first, last, passage = int(block.first[i]), int(block.last[i]), question.passage
-    around = [*range(int(block.begin[first]), first), *range(last + 1, int(block.end[first]))]
-    places = [(passage.starts[j], passage.ends[j], "question") for j in around if block.matched[j]]
-    places.append((passage.starts[first], passage.ends[last], "candidate"))
+    passage = question.passage
+    first, last = int(block.first[i]), int(block.last[i])
+    begin, end = int(block.begin[first]), int(block.end[first])
+    places = [(passage.starts[first], passage.ends[last], "candidate")]
+    for j in (*range(begin, first), *range(last + 1, end)):
+        if block.matched[j]:
+            places.append((passage.starts[j], passage.ends[j], "question"))
     return [Mark(int(start), int(end), kind) for start, end, kind in sorted(places)]
 
 
@@ -496,14 +502,14 @@ class _RightCandidates:
     """Finds right candidates: those with the code of a gold text are normalised and compared."""
 
     def __init__(self) -> None:
-        self._sums: dict[Callable[[str], str], Callable[[str], int]] = {}
+        self._sums: dict[Normalise, Callable[[str], int]] = {}
         self._last: tuple[Any, ...] = (None, None, None)  # of the last list of candidates
 
     def of(self, question: Question) -> list[tuple[int, ...]]:
         """Return the right candidates: of each gold text if several are right together, else of
         all gold texts.
         """
-        normalise: Callable[[str], str] = normalise_quoref_answer
+        normalise: Normalise = normalise_quoref_answer
         by_words = True
         if question.task is not Task.MULTI_SPAN:
             scorer = scorer_of(question)
@@ -525,7 +531,7 @@ class _RightCandidates:
         return [tuple(_overlapping(group, candidates, spans) or group) for group in groups]
 
 
-def _sum_words(normalise: Callable[[str], str], text: str) -> int:
+def _sum_words(normalise: Normalise, text: str) -> int:
     """Return the sum of the codes of the words of a normalised text."""
     return sum(map(code_of, normalise(text).split()))
 
@@ -534,14 +540,14 @@ def _overlapping(
     places: Sequence[int], candidates: Sequence[Candidate], spans: Sequence[tuple[int, int]]
 ) -> list[int]:
     """Return the places of the candidates that overlap one of the spans."""
-    located = [(i, candidates[i].start, candidates[i].end) for i in places]
-    return [
-        i
-        for i, start, end in located
-        if start is not None
-        and end is not None
-        and any(start < stop and end > begin for begin, stop in spans)
-    ]
+    overlapping = []
+    for i in places:
+        start, end = candidates[i].start, candidates[i].end
+        if start is None or end is None:
+            continue
+        if any(start < stop and end > begin for begin, stop in spans):
+            overlapping.append(i)
+    return overlapping
 
 
 class Case(NamedTuple):
@@ -572,16 +578,19 @@ def loss_gradient(
     question = np.repeat(np.arange(len(starts)), np.diff(offsets))
     powers = np.exp(scores - np.maximum.reduceat(scores, starts)[question])
     gradient = powers / np.add.reduceat(powers, starts)[question]
-    groups = [
-        (start, members, len(of_question))
-        for start, of_question in zip(starts.tolist(), right, strict=True)
-        for members in of_question
-    ]
-    places = np.concatenate([start + np.array(members) for start, members, _ in groups])
-    lengths = np.array([len(members) for _, members, _ in groups])
-    shares = np.repeat([1 / n for _, _, n in groups], lengths)
+    members: list[NDArray[np.int64]] = []
+    group_shares: list[float] = []
+    for start, groups in zip(starts.tolist(), right, strict=True):
+        members += [start + np.array(group) for group in groups]
+        group_shares += [1 / len(groups)] * len(groups)
+    places = np.concatenate(members)
+    lengths = np.array(list(map(len, members)))
+    shares = np.repeat(group_shares, lengths)
+    firsts = offsets_of(lengths)[:-1]
+    group_of = np.repeat(np.arange(len(members)), lengths)
     # A group may be too improbable for its powers, so its own greatest score is the reference.
-    firsts, group = offsets_of(lengths)[:-1], np.repeat(np.arange(len(groups)), lengths)
-    members = np.exp(scores[places] - np.maximum.reduceat(scores[places], firsts)[group])
-    np.subtract.at(gradient, places, shares * members / np.add.reduceat(members, firsts)[group])
+    right_scores = scores[places]
+    right_powers = np.exp(right_scores - np.maximum.reduceat(right_scores, firsts)[group_of])
+    totals = np.add.reduceat(right_powers, firsts)
+    np.subtract.at(gradient, places, shares * right_powers / totals[group_of])
     return gradient

@@ -139,26 +139,21 @@ class SpanSlidingWindow(Solver):
         words = [spans.vocabulary[token] for token in spans.tokens.tolist()]
         query = [spans.vocabulary[token] for token in spans.question_tokens.tolist()]
         first, last = int(spans.first[i]), int(spans.last[i])
-        begin, end = spans.sentence_offsets[spans.sentence[i] : spans.sentence[i] + 2].tolist()
-        answer, context = (
-            words[first:last],
-            words[begin:end] if self.context == "sentence" else words,
-        )
+        sentence = spans.sentence[i]
+        begin, end = spans.sentence_offsets[sentence : sentence + 2].tolist()
+        answer = words[first:last]
+        context = words[begin:end] if self.context == "sentence" else words
         weight = self._used_weight()
         multiplier = plus(
             "multiplier", given("", len(words)), weight, 1, note="|P| + weight of the distance + 1"
         )
-        overlap = _explain_overlap(
-            (words[begin:first], words[last:end]), query, int(terms.overlap[i])
-        )
+        sides = words[begin:first], words[last:end]
+        overlap = _explain_overlap(sides, query, int(terms.overlap[i]))
         window, _ = best_window(context, query, answer, "set", Counter(context).__getitem__)
         parts = [times("", multiplier, overlap), window]
         if terms.distance is not None:
-            stop = {
-                w
-                for w, stops in zip(spans.vocabulary, self._stops(spans).tolist(), strict=True)
-                if stops
-            }
+            stops = self._stops(spans).tolist()
+            stop = {word for word, is_stop in zip(spans.vocabulary, stops, strict=True) if is_stop}
             value = float(terms.distance[i])
             assert self.distance is not None
             distance = distance_term(context, query, answer, stop, self.distance, value)
@@ -176,15 +171,14 @@ class SpanSlidingWindow(Solver):
         arrays, order = spans.in_contexts(spans.sentence, spans.sentence_offsets)
         span = spans.candidate_span[order]
         begin = spans.sentence_offsets[spans.sentence[span]]
-        overlap = _restore_order(
-            span_overlap(arrays, spans.first[span] - begin, spans.last[span] - begin), order
-        )
+        first = spans.first[span] - begin
+        last = spans.last[span] - begin
+        overlap = _restore_order(span_overlap(arrays, first, last), order)
         if self.context == "passage":
             passage = np.searchsorted(spans.passage_sentences, spans.sentence, side="right") - 1
             arrays, order = spans.in_contexts(passage, spans.passage_offsets)
-        windows, distances = (
-            _restore_order(values, order) for values in self._windows_and_distances(arrays, spans)
-        )
+        windows, distances = self._windows_and_distances(arrays, spans)
+        windows, distances = _restore_order(windows, order), _restore_order(distances, order)
         weight = self._used_weight()
         lengths = np.diff(spans.passage_offsets)[spans.question_passage]
         # One unit of overlap counts more than any window (at most |P| ln 2) and distance (at most
@@ -233,11 +227,12 @@ def _explain_overlap(sides: tuple[list[str], list[str]], query: list[str], overl
 def _mark_span(spans: EncodedSpans, i: int, in_question: NDArray[np.bool_]) -> list[Mark]:
     """Mark the span, and the question's words in the rest of its sentence."""
     first, last = spans.first[i], spans.last[i]
-    begin, end = spans.sentence_offsets[spans.sentence[i] : spans.sentence[i] + 2]
-    around = [*range(begin, first), *range(last, end)]
-    places = [
-        (spans.token_starts[j], spans.token_ends[j], "question") for j in around if in_question[j]
-    ]
+    sentence = spans.sentence[i]
+    begin, end = spans.sentence_offsets[sentence : sentence + 2]
+    places = []
+    for j in (*range(begin, first), *range(last, end)):
+        if in_question[j]:
+            places.append((spans.token_starts[j], spans.token_ends[j], "question"))
     if first < last:
         places.append((spans.token_starts[first], spans.token_ends[last - 1], "candidate"))
     return [Mark(int(start), int(end), kind) for start, end, kind in sorted(places)]

@@ -81,16 +81,20 @@ def word_class(token: str) -> str:
     if not token[0].isalnum():
         return MARKS.get(token, token)
     if token[0].isdigit():
-        is_year = len(token) == 4 and token.isdigit() and token[0] in "12"
-        return "year" if is_year else "number" if not token[-1].isalpha() else "number-word"
+        if len(token) == 4 and token.isdigit() and token[0] in "12":
+            return "year"
+        return "number-word" if token[-1].isalpha() else "number"
     if not token.islower():
         return "capitals" if len(token) > 1 and token.isupper() else "name"
-    return next(
-        (name for endings, name in _SUFFIXES if token.endswith(endings) and len(token) > 4), "word"
-    )
+    if len(token) > 4:
+        for endings, name in _SUFFIXES:
+            if token.endswith(endings):
+                return name
+    return "word"
 
 
-_RUNS = re.compile(r"(X|x)\1+|d{5,}")
+_LETTERS = re.compile(r"(X|x)\1+")
+_DIGITS = re.compile("d{5,}")
 
 
 def word_shape(token: str) -> str:
@@ -102,10 +106,15 @@ def word_shape(token: str) -> str:
     >>> [word_shape(token) for token in ("Paris", "1854", "3.5", "McCoy", "NATO", "1870s")]
     ['Xx', 'dddd', 'd.d', 'XxXx', 'X', 'ddddx']
     """
-    letters = "".join(
-        "d" if c.isdigit() else ("x" if c.islower() else "X") if c.isalpha() else c for c in token
-    )
-    return _RUNS.sub(lambda run: run[0][0] if run[0][0] != "d" else "ddddd", letters)
+    shape = ""
+    for c in token:
+        if c.isdigit():
+            shape += "d"
+        elif c.isalpha():
+            shape += "x" if c.islower() else "X"
+        else:
+            shape += c
+    return _DIGITS.sub("ddddd", _LETTERS.sub(r"\1", shape))
 
 
 def code_of(text: str) -> int:
@@ -145,9 +154,8 @@ class EnglishGrammar(Grammar):
         if wh == "how" and words[begin : begin + 1] and words[begin] in _HOW:
             wh, begin = f"how {words[begin]}", begin + 1
         classes = [word_class(token) for token in tokens]
-        auxiliary = next(
-            (i for i in range(begin, len(words)) if classes[i] in _AUXILIARIES), len(words)
-        )
+        auxiliaries = (i for i in range(begin, len(words)) if classes[i] in _AUXILIARIES)
+        auxiliary = next(auxiliaries, len(words))
         head = _find_head(words, classes, begin, auxiliary)
         verb = _find_verb(words, classes, begin, auxiliary)
         return QuestionParts(wh, place, head, auxiliary if auxiliary < len(words) else -1, verb)
@@ -176,9 +184,12 @@ class Lexicon:
             number = self._numbers[token] = len(self._types)
             word = token.lower().replace("\u2019", "'")
             stem, kind = self.grammar.stem(word), self.grammar.word_class(token)
-            codes = self.code(word), self.code(stem), self.code(kind), self.code(word_shape(token))
+            word_code, stem_code = self.code(word), self.code(stem)
+            class_code, shape_code = self.code(kind), self.code(word_shape(token))
             is_content = token[0].isalnum() and not self.grammar.is_function_class(kind)
-            self._types.append((*codes, is_content, kind in ("name", "capitals")))
+            is_name = kind in ("name", "capitals")
+            codes = word_code, stem_code, class_code, shape_code
+            self._types.append((*codes, is_content, is_name))
             self._stems.append(stem)
         return number
 
@@ -228,15 +239,16 @@ class ReadPassage(NamedTuple):
     @classmethod
     def of(cls, passage: Passage, lexicon: Lexicon) -> ReadPassage:
         """Read a passage."""
-        located = lexicon.grammar.tokens(passage.text)
-        words, begins, finishes = zip(*located or [("_", 0, len(passage.text))], strict=True)
-        tokens = [lexicon.number(word) for word in words]
-        starts, ends = np.array(begins, dtype=np.int32), np.array(finishes, dtype=np.int32)
-        borders = np.array([start for start, _ in passage_sentences(passage)][1:], dtype=np.int32)
+        located = lexicon.grammar.tokens(passage.text) or [("_", 0, len(passage.text))]
+        words, begins, finishes = zip(*located, strict=True)
+        tokens = np.array([lexicon.number(word) for word in words], dtype=np.int32)
+        starts = np.array(begins, dtype=np.int32)
+        ends = np.array(finishes, dtype=np.int32)
+        sentence_starts = [start for start, _ in passage_sentences(passage)]
+        borders = np.array(sentence_starts[1:], dtype=np.int32)
         offsets = np.concatenate(([0], np.searchsorted(starts, borders), [len(tokens)]))
-        return cls(
-            np.array(tokens, dtype=np.int32), starts, ends, np.unique(offsets).astype(np.int32)
-        )
+        # The border of a sentence without a token is that of the next one.
+        return cls(tokens, starts, ends, np.unique(offsets).astype(np.int32))
 
 
 class ReadCandidates(NamedTuple):
@@ -291,29 +303,29 @@ class ReadQuestion(NamedTuple):
             return cls(lexicon.code(parts.wh), 0, 0, 0, 0, 0, 0, codes, places, empty)
         words = [token.lower() for token in surface]
         numbers = [lexicon.number(token) for token in surface]
-        content = {
-            lexicon.stem(n): i
-            for i, n in reversed(list(enumerate(numbers)))
-            if lexicon.is_content(n)
-        }
+        content = {}
+        # Backwards, so that the first occurrence of a stem stays.
+        for i, number in reversed(list(enumerate(numbers))):
+            if lexicon.is_content(number):
+                content[lexicon.stem(number)] = i
         codes = np.array([code_of(stem) for stem in content], dtype=np.uint32)
         codes, once = np.unique(codes, return_index=True)
         places = np.array(list(content.values()), dtype=np.int32)[once]
         weights = np.array([rarity.of(stem) for stem in content])[once]
-        head, auxiliary, verb, place = parts.head, parts.auxiliary, parts.verb, parts.place
-        after = words[place + len(parts.wh.split()) :] if place >= 0 else []
-        return cls(
-            lexicon.code(parts.wh),
-            0 if head < 0 else lexicon.code(grammar.stem(words[head])),
-            0 if auxiliary < 0 else lexicon.code(grammar.word_class(surface[auxiliary])),
-            0 if verb < 0 else lexicon.code(grammar.stem(words[verb])),
-            lexicon.code(words[place - 1]) if place > 0 else 0,
-            lexicon.code(after[0]) if after else 0,
-            max(parts.place, 0),
-            codes,
-            places,
-            weights,
-        )
+        wh, wh_place = lexicon.code(parts.wh), max(parts.place, 0)
+        head = auxiliary = verb = before = after = 0
+        if parts.head >= 0:
+            head = lexicon.code(grammar.stem(words[parts.head]))
+        if parts.auxiliary >= 0:
+            auxiliary = lexicon.code(grammar.word_class(surface[parts.auxiliary]))
+        if parts.verb >= 0:
+            verb = lexicon.code(grammar.stem(words[parts.verb]))
+        if parts.place > 0:
+            before = lexicon.code(words[parts.place - 1])
+        place_after = wh_place + len(parts.wh.split())  # the wh-word may be two tokens
+        if parts.place >= 0 and place_after < len(words):
+            after = lexicon.code(words[place_after])
+        return cls(wh, head, auxiliary, verb, before, after, wh_place, codes, places, weights)
 
 
 _AUXILIARIES = frozenset({"be", "have", "do", "modal"})
@@ -387,4 +399,5 @@ class Rarity:
             for stem in {lexicon.stem(n) for n in numbers if lexicon.is_content(n)}:
                 counts[stem] = counts.get(stem, 0) + 1
         stems = sorted(counts)
-        return cls(stems, np.array([counts[stem] for stem in stems], dtype=np.int32), len(passages))
+        passages_with = np.array([counts[stem] for stem in stems], dtype=np.int32)
+        return cls(stems, passages_with, len(passages))

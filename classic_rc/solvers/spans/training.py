@@ -88,17 +88,13 @@ class TrainingFeatures:
         lengths = [len(question.columns) for question in questions]
         n_rows = np.array([question.n_rows for question in questions])
         row_lengths = np.repeat(np.tile(self._widths, len(questions)), n_rows.ravel())
+        rows = self._matrix([question.features for question in questions], lengths, row_lengths)
         n_candidates = n_rows[:, -1]
-        return Batch(
-            offsets_of(n_candidates),
-            np.concatenate([question.columns for question in questions], dtype=np.int64),
-            self._matrix([question.features for question in questions], lengths, row_lengths),
-            self._matrix(
-                [question.rows for question in questions],
-                n_rows.sum(axis=1).tolist(),
-                np.full(n_candidates.sum(), len(self._widths)),
-            ),
-        )
+        places = [question.rows for question in questions]
+        n_parts = np.full(n_candidates.sum(), len(self._widths))
+        candidates = self._matrix(places, n_rows.sum(axis=1).tolist(), n_parts)
+        columns = np.concatenate([question.columns for question in questions], dtype=np.int64)
+        return Batch(offsets_of(n_candidates), columns, rows, candidates)
 
     def _matrix(
         self,
@@ -117,9 +113,8 @@ class TrainingFeatures:
         if len(self._ones) < len(indices):
             self._ones = np.ones(len(indices), dtype=np.float32)
         offsets = offsets_of(row_lengths).astype(np.int32)
-        return csr_array(
-            (self._ones[: len(indices)], indices, offsets), (len(row_lengths), starts[-1])
-        )
+        ones = self._ones[: len(indices)]
+        return csr_array((ones, indices, offsets), (len(row_lengths), starts[-1]))
 
     def _make(self, index: Sequence[int]) -> list[_QuestionFeatures]:
         """Make the features of questions, and number their columns."""
@@ -138,14 +133,10 @@ class TrainingFeatures:
                 columns.append(of_part[first:stop].ravel())
                 n_rows.append(stop - first)
             distinct, places = self._distinct(np.concatenate(columns))
-            questions.append(
-                _QuestionFeatures(
-                    distinct,
-                    places.astype(_type_of(len(distinct))),
-                    np.stack(rows, axis=1).ravel().astype(_type_of(sum(n_rows))),
-                    np.array(n_rows[1:]),
-                )
-            )
+            features = places.astype(_type_of(len(distinct)))
+            by_candidate = np.stack(rows, axis=1).ravel().astype(_type_of(sum(n_rows)))
+            sizes = np.array(n_rows[1:])
+            questions.append(_QuestionFeatures(distinct, features, by_candidate, sizes))
         self._number(np.concatenate([question.columns for question in questions]))
         return [q._replace(columns=self._numbers[q.columns]) for q in questions]
 
@@ -163,7 +154,8 @@ class TrainingFeatures:
         """Number the columns that have no number yet."""
         new, counts = np.unique(columns[self._numbers[columns] < 0], return_counts=True)
         end = self.n_columns + len(new)
-        self._numbers[new[np.argsort(-counts, kind="stable")]] = np.arange(self.n_columns, end)
+        by_frequency = new[np.argsort(-counts, kind="stable")]
+        self._numbers[by_frequency] = np.arange(self.n_columns, end)
         self.n_columns = end
 
     def _keep(self, i: int, question: _QuestionFeatures) -> None:
@@ -175,17 +167,16 @@ class TrainingFeatures:
     def _read(self, i: int) -> _QuestionFeatures:
         """Read a question's features from the file."""
         start, n_columns, n_rows = self._kept[i]
-        n_features, n_places = int(n_rows @ self._widths), len(n_rows) * int(n_rows[-1])
-        of_features, of_rows = _type_of(n_columns), _type_of(int(n_rows.sum()))
-        features = n_columns * np.dtype(np.int32).itemsize
-        rows = features + n_features * of_features.itemsize
-        data = self._file.read(start, rows + n_places * of_rows.itemsize)
-        return _QuestionFeatures(
-            np.frombuffer(data, np.int32, n_columns),
-            np.frombuffer(data, of_features, n_features, features),
-            np.frombuffer(data, of_rows, n_places, rows),
-            n_rows,
-        )
+        n_features = int(n_rows @ self._widths)
+        n_places = len(n_rows) * int(n_rows[-1])
+        feature_type, row_type = _type_of(n_columns), _type_of(int(n_rows.sum()))
+        features_start = n_columns * np.dtype(np.int32).itemsize
+        rows_start = features_start + n_features * feature_type.itemsize
+        content = self._file.read(start, rows_start + n_places * row_type.itemsize)
+        columns = np.frombuffer(content, np.int32, n_columns)
+        features = np.frombuffer(content, feature_type, n_features, features_start)
+        rows = np.frombuffer(content, row_type, n_places, rows_start)
+        return _QuestionFeatures(columns, features, rows, n_rows)
 
     def by_column(self, of_numbers: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the weights in the order of columns, 0 if a column has no number."""
