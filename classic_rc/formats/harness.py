@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from classic_rc.equality import TextLadder, normalised_text, option_forms
 from classic_rc.errors import DataError, UsageError
-from classic_rc.formats.answers import decide_answers
+from classic_rc.formats.answer_meaning import decide_answers
 from classic_rc.formats.base import (
     AnswerFile,
     FileContent,

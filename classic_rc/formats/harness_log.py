@@ -319,7 +319,10 @@ def _read_golds(
     """
     if responses[0].values:
         return _read_targets(rows, documents, responses, gold_as)
-    from classic_rc.formats.answers import decide_answers, decide_samples  # its patterns are slow
+    from classic_rc.formats.answer_meaning import (
+        decide_answers,
+        decide_samples,
+    )  # its patterns are slow
 
     # A target of a generated answer is an answer itself: a letter, a text or an index.
     targets = [[(_place(row), _plain_target(row))] for row in rows]

@@ -568,7 +568,7 @@ def _row_of_predictions(
     is_detected = system.format is None or get_format(system.format).is_detected
     format_option = {} if is_detected else {"format": system.format}
     options = {**format_option, **system.options}
-    params = {"path": source, **options}
+    params: dict[str, Any] = {"path": source, **options}
     settings = read_settings(source)
     if settings is not None:
         params["settings"] = dict(settings.facts)
