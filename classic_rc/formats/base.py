@@ -110,9 +110,10 @@ class Format(ABC):
     notes_missing: ClassVar[bool] = False
 
     def __init_subclass__(cls) -> None:
-        for key, value in _DECLARATIONS.get(cls.__dict__.get("name", ""), {}).items():
-            declared = map(Task, value) if key == "tasks" else value
-            setattr(cls, key, frozenset(declared) if isinstance(value, list) else value)
+        declared = _DECLARATIONS.get(cls.__dict__.get("name", ""), {})
+        for key, value in declared.items():
+            members = map(Task, value) if key == "tasks" else value
+            setattr(cls, key, frozenset(members) if isinstance(value, list) else value)
 
     def is_official(self, questions: Sequence[Question]) -> bool:
         """Return whether this is the official layout for some questions of one of `readers`."""
@@ -303,14 +304,14 @@ class Format(ABC):
                 found="none",
                 expected=contents_needed,
             )
+        n_questions = len(questions)
         for content, rows in contents.items():
-            if rows is not None and len(rows) != len(questions):
+            if rows is not None and len(rows) != n_questions:
                 raise UsageError(
-                    f"{len(questions)} questions need {len(questions)} {content}, found "
-                    f"{len(rows)}",
+                    f"{n_questions} questions need {n_questions} {content}, found {len(rows)}",
                     field=content,
                     found=str(len(rows)),
-                    expected=str(len(questions)),
+                    expected=str(n_questions),
                 )
         if scores is not None and "scores" in self.holds:
             _check_scores(scores, questions)
@@ -332,13 +333,13 @@ class Format(ABC):
 
 def _check_scores(scores: Scores, questions: Sequence[Question]) -> None:
     for question, row in zip(questions, scores, strict=True):
-        if len(row) != len(question.candidates):
+        n_candidates = len(question.candidates)
+        if len(row) != n_candidates:
             raise UsageError(
-                f"question {question.id} has {len(question.candidates)} candidates but {len(row)} "
-                "scores",
+                f"question {question.id} has {n_candidates} candidates but {len(row)} scores",
                 field="scores",
                 found=str(len(row)),
-                expected=str(len(question.candidates)),
+                expected=str(n_candidates),
             )
         if not np.isfinite(row).all():
             raise UsageError(
@@ -355,16 +356,17 @@ def first_answer(prediction: Prediction) -> Answer:
     """
     if prediction.answers:
         return prediction.answers[0]
-    problem, actual = (
-        "no answer, but this format needs one: write --format answers, which can do without, or, "
-        "if the tie policy strict leaves ties unanswered, use --ties first",
-        "no answer to",
-    )
-    if prediction.selection_probability is not None:
-        problem, actual = (
+    if prediction.selection_probability is None:
+        actual = "no answer to"
+        problem = (
+            "no answer, but this format needs one: write --format answers, which can do without, "
+            "or, if the tie policy strict leaves ties unanswered, use --ties first"
+        )
+    else:
+        actual = "a selection probability for"
+        problem = (
             "a selection probability and no answer, which no file can express: write the decisions "
-            "of seeded draws",
-            "a selection probability for",
+            "of seeded draws"
         )
     raise UsageError(
         f"question {prediction.question_id} has {problem}",

@@ -125,15 +125,11 @@ def find_places(text: str, options: Sequence[str]) -> list[Place]:
     """
     cased = _mark_options(text, options)
     marked = cased.lower()
-    places = [
-        *_find_closed(text),
-        *_find_statements(text, marked),
-        *_find_lines(text, cased, marked),
-    ]
-    first = min((place.start for place in places if not place.is_line), default=0)
-    places += (
-        _rival(text, marked, *match.span()) for match in _FORM.another.finditer(marked, first)
-    )
+    places = [*_find_closed(text), *_find_statements(text, marked)]
+    first = min((place.start for place in places), default=0)
+    places += _find_lines(text, cased, marked)
+    for match in _FORM.another.finditer(marked, first):
+        places.append(_rival(text, marked, *match.span()))
     taken_back = max((match.start() for match in _FORM.taken_back.finditer(marked)), default=0)
     return [place for place in places if place.start >= taken_back]
 
@@ -141,17 +137,20 @@ def find_places(text: str, options: Sequence[str]) -> list[Place]:
 def _mark_options(text: str, options: Sequence[str]) -> str:
     """Return a text of the same length with marks for labels, and for the texts of options."""
     lower, marked = text.lower(), text
-    names = {
-        name
-        for option in options
-        for name in (option, _STATEMENTS["same_words"].get(option, option))
-    }
+    same_words = _STATEMENTS["same_words"]
+    names = {*options, *(same_words.get(option, option) for option in options)}
+    # The longest first: a name may be in another one.
     for name in sorted(names, key=len, reverse=True):
         if name in lower and (len(name) > 1 or name > "z"):  # a letter alone is a label
             mark = _WORD if _FORM.any_doubt.fullmatch(name) else _TEXT
             pattern = rf"(?<!{_LETTER}){re.escape(name)}(?!{_LETTER})"
-            marked = re.sub(pattern, mark + _FILLER * (len(name) - 1), marked, flags=re.I)
-    return _FORM.labels.sub(lambda match: _LABEL + _FILLER * (len(match[0]) - 1), marked)
+            marked = re.sub(pattern, _fill(mark, name), marked, flags=re.I)
+    return _FORM.labels.sub(lambda match: _fill(_LABEL, match[0]), marked)
+
+
+def _fill(mark: str, name: str) -> str:
+    """Return a mark as long as a name."""
+    return mark + _FILLER * (len(name) - 1)
 
 
 def _find_closed(text: str) -> Iterator[Place]:
@@ -168,7 +167,8 @@ def _find_statements(text: str, marked: str) -> Iterator[Place]:
     """Yield the options whose clause is a form of a language, and others in the same sentence."""
     for group in _FORM.group.finditer(marked):
         mark, start, end = group[0][0], group.start(), group.end()
-        correct, follows = _CORRECT[mark].match(marked, end), _FOLLOWS[mark].match(marked, end)
+        correct = _CORRECT[mark].match(marked, end)
+        follows = _FOLLOWS[mark].match(marked, end)
         if follows is None and mark == _LABEL:  # an option's text may begin the next sentence
             end = group.end("first")
             follows = _FOLLOWS[mark].match(marked, end)
@@ -222,7 +222,8 @@ def _read_rest(
     rest = _FORM.harmless.sub(lambda match: " " * len(match[0]), rest[after:])
     if (stop and stop[0] == "?") or _FORM.any_doubt.search(rest) or _FORM.supposed.search(rest):
         return
-    yield Place(way, start, text[slice(*span)], _read_marks(text, marked, *span), way != _AT_START)
+    options = _read_marks(text, marked, *span)
+    yield Place(way, start, text[slice(*span)], options, is_label=way != _AT_START)
     others = [name for name in _read_marks(text[after:], rest) if not name.isdigit()]
     yield Place(way, start, "", others, is_rival=True)
 
@@ -233,7 +234,8 @@ def _rival(text: str, marked: str, *span: int) -> Place:
 
 def _read_marks(text: str, marked: str, *span: int) -> list[str]:
     """Return the options that are marked in a text."""
-    return [text[slice(*match.span())] for match in _FORM.option.finditer(marked, *span)]
+    matches = _FORM.option.finditer(marked, *span)
+    return [text[match.start() : match.end()] for match in matches]
 
 
 def _find_lines(text: str, cased: str, marked: str) -> Iterator[Place]:
@@ -249,9 +251,9 @@ def _find_lines(text: str, cased: str, marked: str) -> Iterator[Place]:
     word = _FORM.yes_or_no.match(text)
     if word and [match.start() for match in _FORM.option.finditer(marked)] == [word.start(1)]:
         yield Place(_AT_START, 0, word[1], (word[1],), is_line=True)
-    group = _FORM.group.search(marked) if len(labels) < 2 and _FORM.start.match(cased) else None
+    if len(labels) > 1 or not _FORM.start.match(cased):
+        return
+    group = _FORM.group.search(marked)
     if group and (group[0] == group["first"] or _FOLLOWS[_LABEL].match(marked, group.end())):
-        yield from (
-            place._replace(is_line=True)
-            for place in _read_rest(text, marked, group.span(), group.end(), _AT_START, 0)
-        )
+        for place in _read_rest(text, marked, group.span(), group.end(), _AT_START, 0):
+            yield place._replace(is_line=True)

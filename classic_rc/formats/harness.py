@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from classic_rc.equality import TextLadder, normalised_text, option_forms
 from classic_rc.errors import DataError, UsageError
-from classic_rc.formats.answers import decide_answers
+from classic_rc.formats.answer_meaning import decide_answers
 from classic_rc.formats.base import (
     AnswerFile,
     FileContent,
@@ -71,9 +71,8 @@ class HarnessFormat(Format):
             return []
         scores = self._option_scores(log)
         matches = _match(log, questions, source, [])
-        return Scores.from_lists(
-            [scores[i][order].tolist() for i, order in matches], relative_ties=True
-        )
+        rows = [scores[i][order].tolist() for i, order in matches]
+        return Scores.from_lists(rows, relative_ties=True)
 
     def render(self, output: SystemOutput) -> str:
         """Raise UsageError: only the harness writes its logs."""
@@ -94,20 +93,19 @@ class HarnessFormat(Format):
         predictions = []
         for question, (i, order) in zip(questions, matches, strict=True):
             place = {option: position for position, option in enumerate(order.tolist())}
-            mapped = tuple(
-                frozenset(place[o] for o in options)
-                for options in answers[i].answers
-                if isinstance(options, frozenset)
+            log_answer = answers[i]
+            mapped = []
+            for options in log_answer.answers:
+                if isinstance(options, frozenset):
+                    mapped.append(frozenset(place[option] for option in options))
+            prediction = Prediction(
+                question.id,
+                tuple(mapped),
+                log_answer.weights,
+                n_tied=log_answer.n_tied,
+                n_candidates=len(order),
             )
-            predictions.append(
-                Prediction(
-                    question.id,
-                    mapped,
-                    answers[i].weights,
-                    n_tied=answers[i].n_tied,
-                    n_candidates=len(order),
-                )
-            )
+            predictions.append(prediction)
         return predictions
 
     def _decide(self, log: HarnessLog, source: str, notes: list[str]) -> list[Prediction]:
@@ -117,10 +115,8 @@ class HarnessFormat(Format):
                 raise log.undecided
             filtered = [[(r.node, text) for text in r.texts] for r in log.responses]
             whole_texts = [[(r.node, text) for text in r.whole_texts] for r in log.responses]
-            predictions, others = (
-                decide_answers(log.questions, samples, source, to, log.reading)
-                for samples, to in ((filtered, notes), (whole_texts, []))
-            )
+            predictions = decide_answers(log.questions, filtered, source, notes, log.reading)
+            others = decide_answers(log.questions, whole_texts, source, [], log.reading)
             readings = {"its answers": predictions, "its whole texts": others}
             self._check_accuracy(log, readings, "exact_match", source, notes)
             return predictions
@@ -128,30 +124,25 @@ class HarnessFormat(Format):
             return _decide_label_texts(log, source, notes)
         scores = self._option_scores(log)
         if log.kind == "labels":
-            return [
-                decide_from_scores(question, frozenset(np.flatnonzero(row > 0).tolist()))
-                for question, row in zip(log.questions, scores, strict=True)
-            ]
-        predictions = [
-            Prediction(
-                q.id,
-                (frozenset({int(s.argmax())}),),
-                n_tied=int((s == s.max()).sum()),
-                n_candidates=len(s),
+            selections = [frozenset(np.flatnonzero(row > 0).tolist()) for row in scores]
+            return list(map(decide_from_scores, log.questions, selections))
+        predictions = []
+        for question, row in zip(log.questions, scores, strict=True):
+            best = frozenset({int(row.argmax())})
+            n_tied = int((row == row.max()).sum())
+            predictions.append(
+                Prediction(question.id, (best,), n_tied=n_tied, n_candidates=len(row))
             )
-            for q, s in zip(log.questions, scores, strict=True)
-        ]
         readings = {"its best log-likelihoods": predictions}
         self._check_accuracy(log, readings, self.metric, source, notes)
         return predictions
 
     def _option_scores(self, log: HarnessLog) -> _OptionScores:
-        if log.kind == "labels":
-            sign = -1 if self.yes_is_right and log.is_reversed else 1
-            return [
-                np.array([sign * (yes - zero) for zero, yes in r.values]) for r in log.responses
-            ]
-        return [np.array(response.values[0]) for response in log.responses]
+        if log.kind != "labels":
+            return [np.array(response.values[0]) for response in log.responses]
+        sign = -1 if self.yes_is_right and log.is_reversed else 1
+        differences = ([sign * (yes - zero) for zero, yes in r.values] for r in log.responses)
+        return list(map(np.array, differences))
 
     def _check_accuracy(
         self,
@@ -162,27 +153,33 @@ class HarnessFormat(Format):
         notes: list[str],
     ) -> None:
         """Note the accuracies where answers are not those that the harness measured."""
-        # Nothing is known of samples, nor of a metric with values between 0 and 1.
-        measured = [
-            (i, response.logged[metric] == 1, [(frozenset({option}),) for option in question.gold])
-            for i, (question, response) in enumerate(zip(log.questions, log.responses, strict=True))
-            if question.gold and response.logged.get(metric) in (0, 1) and len(response.texts) < 2
-        ]
-        logged = [is_right for _, is_right, _ in measured]
-        parts = []
+        places: list[int] = []
+        logged: list[bool] = []
+        for i, (question, response) in enumerate(zip(log.questions, log.responses, strict=True)):
+            is_logged = response.logged.get(metric) in (0, 1)
+            # Nothing is known of samples, nor of a metric with values between 0 and 1.
+            if question.gold and is_logged and len(response.texts) < 2:
+                places.append(i)
+                logged.append(response.logged[metric] == 1)
+        n = len(places)
+        differing = []
         for name, predictions in readings.items():
-            rights = [predictions[i].answers[:1] in gold for i, _, gold in measured]
+            rights = [_is_right(predictions[i], log.questions[i]) for i in places]
             if rights != logged:
                 n_other = sum(map(operator.ne, rights, logged))
-                parts.append(
-                    f"{100 * sum(rights) / len(rights):.2f} by {name}, "
-                    f"other on {n_other:,} of {len(rights):,} questions"
-                )
-        if parts:
+                score = 100 * sum(rights) / n
+                differing.append(f"{score:.2f} by {name}, other on {n_other:,} of {n:,} questions")
+        if differing:
+            logged_score = 100 * sum(logged) / n
             notes.append(
-                f"{source}: {metric} is {100 * sum(logged) / len(logged):.2f} in the log, "
-                f"{'; '.join(parts)}"
+                f"{source}: {metric} is {logged_score:.2f} in the log, {'; '.join(differing)}"
             )
+
+
+def _is_right(prediction: Prediction, question: Question) -> bool:
+    """Return whether the first answer is one of the right options, and nothing else."""
+    answers = prediction.answers[:1]
+    return any(answers == (frozenset({option}),) for option in question.gold or ())
 
 
 class HarnessNormFormat(HarnessFormat):
@@ -203,18 +200,11 @@ class HarnessNormFormat(HarnessFormat):
                 found=self.name,
                 expected="harness",
             )
-        blanks = [
-            text[: len(text) - len(text.lstrip())]
-            for r in log.responses
-            for text in r.continuations
-        ]
-        delimiter = min(blanks, key=len)
-        ways = [
-            [_normalised(response, start) for response in log.responses]
-            for start in dict.fromkeys(
-                (" ", delimiter, "")
-            )  # "" also where options start with blanks
-        ]
+        texts = (text for response in log.responses for text in response.continuations)
+        blanks = [text[: len(text) - len(text.lstrip())] for text in texts]
+        # "" also where options start with blanks
+        delimiters = dict.fromkeys((" ", min(blanks, key=len), ""))
+        ways = [[_normalised(response, d) for response in log.responses] for d in delimiters]
         return min(ways, key=lambda scores: _count_other(log, scores))  # of equal ones the first
 
 
@@ -248,21 +238,22 @@ def _reading_of_log(questions: Sequence[Question], source: str) -> str | None:
 
 
 def _normalised(response: Response, delimiter: str) -> NDArray[np.float64]:
-    lengths = [len(continuation.removeprefix(delimiter)) for continuation in response.continuations]
-    # An empty option is the worst one, as in the harness, also if its log-likelihood is 0.
-    return np.array(
-        [v / n if n else -np.inf for v, n in zip(response.values[0], lengths, strict=True)]
-    )
+    scores = []
+    for value, continuation in zip(response.values[0], response.continuations, strict=True):
+        n_characters = len(continuation.removeprefix(delimiter))
+        # An empty option is the worst one, as in the harness, also if its log-likelihood is 0.
+        scores.append(value / n_characters if n_characters else -np.inf)
+    return np.array(scores)
 
 
 def _count_other(log: HarnessLog, scores: _OptionScores) -> int:
     """Return the number of questions on which these scores do not give the logged ``acc_norm``."""
-    rights = [int(s.argmax()) in (q.gold or ()) for q, s in zip(log.questions, scores, strict=True)]
-    return sum(
-        right != (response.logged["acc_norm"] > 0.5)
-        for right, response in zip(rights, log.responses, strict=True)
-        if "acc_norm" in response.logged
-    )
+    n_other = 0
+    for question, response, row in zip(log.questions, log.responses, scores, strict=True):
+        if "acc_norm" in response.logged:
+            is_right = int(row.argmax()) in (question.gold or ())
+            n_other += is_right != (response.logged["acc_norm"] > 0.5)
+    return n_other
 
 
 def _decide_label_texts(log: HarnessLog, source: str, notes: list[str]) -> list[Prediction]:

@@ -78,11 +78,8 @@ def read_document(doc: Node, continuations: Sequence[str] | None, n_prompts: int
     if document_options is None and not family.has_own_fields:
         document_options = _find_options(doc, continuations)
     truths = (doc.value.get(key) for key in ("label", "answer"))
-    if (
-        document_options is None
-        and continuations is None
-        and any(isinstance(v, bool) for v in truths)
-    ):
+    is_yes_or_no = any(isinstance(truth, bool) for truth in truths)
+    if document_options is None and continuations is None and is_yes_or_no:
         document_options = ["no", "yes"]
     if n_prompts > 1 and not family.is_in_prompt and continuations and len(set(continuations)) == 1:
         raise doc.error(
@@ -103,12 +100,13 @@ def read_document(doc: Node, continuations: Sequence[str] | None, n_prompts: int
             hint="Tasks whose answers are free texts cannot be measured here",
         )
     unread = () if family.has_own_fields else _find_unread(doc, (passage, question, *texts))
+    n_questions = len(_race_problems(doc).value) if family.name == "race" else 1
     return Document(
         family.name,
         passage,
         question,
         tuple(texts),
-        n_other_questions=len(_race_problems(doc).value) - 1 if family.name == "race" else 0,
+        n_other_questions=n_questions - 1,
         right=_find_right(family.name, doc, options, continuations),
         has_options=options is not None,
         is_known=family.has_own_fields,
@@ -135,16 +133,13 @@ def _in_scored_order(
         return [options[i] for i in order]
     if labels is not None:
         return [options[i] for i in labels]
-    scored, option_texts = (
-        list(map(normalised_text, continuations)),
-        list(map(normalised_text, options)),
-    )
+    scored = list(map(normalised_text, continuations))
+    option_texts = list(map(normalised_text, options))
     if all(map(operator.contains, scored, option_texts)):
         return options  # in a sentence around them
     nearest = [_find_nearest(text, option_texts) for text in scored]
-    return (
-        [options[i] for i in nearest] if sorted(nearest) == list(range(len(option_texts))) else None
-    )
+    is_order = sorted(nearest) == list(range(len(options)))
+    return [options[i] for i in nearest] if is_order else None
 
 
 def _read_labels(continuations: Sequence[str]) -> list[int] | None:
@@ -165,13 +160,11 @@ def _read_labels(continuations: Sequence[str]) -> list[int] | None:
 def _find_nearest(text: str, options: Sequence[str]) -> int:
     """Return the position of the option that shares most pieces of three characters with a text."""
     text_pieces = _pieces(text)
-    # An empty text has no pieces.
-    shares = [
-        2
-        * (text_pieces & option_pieces).total()
-        / max(text_pieces.total() + option_pieces.total(), 1)
-        for option_pieces in map(_pieces, options)
-    ]
+    shares = []
+    for option_pieces in map(_pieces, options):
+        n_pieces = text_pieces.total() + option_pieces.total()
+        n_shared = 2 * (text_pieces & option_pieces).total()
+        shares.append(n_shared / max(n_pieces, 1))  # two empty texts have no pieces
     best = max(shares)
     return shares.index(best) if best > 0 and shares.count(best) == 1 else -1
 
@@ -210,9 +203,8 @@ def join_documents(
             task = Task.MULTIPLE_ANSWER
             if None not in labels:
                 gold = frozenset(option for option, label in enumerate(labels) if label)
-        passage = passages.setdefault(
-            first.passage, Passage(f"passage-{len(passages) + 1}", first.passage)
-        )
+        new_passage = Passage(f"passage-{len(passages) + 1}", first.passage)
+        passage = passages.setdefault(first.passage, new_passage)
         cut = cut_labels(options)
         names, options = cut if isinstance(cut, CutOptions) else ((), options)
         meta = {OPTION_LABELS: names} if name_other_places(names) else {}
@@ -272,11 +264,12 @@ def _read_labelled(doc: Node, family: _TaskFamily) -> Document:
     """Read a row of one option and its label: MultiRC as SuperGLUE has it, MC-TACO, or what
     ``perturb`` writes.
     """
-    label = doc.value["label"]
-    if label not in (0, 1, -1, None):
+    target = doc.value["label"]
+    if target not in (0, 1, -1, None):
         raise doc.error(
-            "invalid label", field="label", found=describe_value(label), expected="0 or 1"
+            "invalid label", field="label", found=describe_value(target), expected="0 or 1"
         )
+    label = None if target in (-1, None) else bool(target)
     passage, question = doc.text(family.passage), doc.text(family.question)
     place = doc.value.get("idx")
     id_ = str(doc.value.get("id", "")) if family.options == "option" else ""
@@ -288,7 +281,7 @@ def _read_labelled(doc: Node, family: _TaskFamily) -> Document:
         question,
         (doc.text(family.options),),
         is_label=True,
-        label=None if label in (-1, None) else bool(label),
+        label=label,
         id=id_,
         group=(id_, passage, question),  # the numbers need not be unique in rows of the user's own
     )
@@ -336,9 +329,9 @@ def _find_options(doc: Node, continuations: Sequence[str] | None) -> Sequence[st
         return next(iter(fitting), None)
     columns = find_families(key for key, value in doc.value.items() if isinstance(value, str))
     families = [family for family in columns if len(family) == len(continuations)]
-    return (
-        [doc.value[name] for name in families[0]] if len(families) == 1 else next(iter(lists), None)
-    )
+    if len(families) != 1:
+        return next(iter(lists), None)
+    return [doc.value[name] for name in families[0]]
 
 
 def _find_right(
@@ -369,21 +362,19 @@ def _find_right(
 def _find_unread(doc: Node, texts: Sequence[str]) -> tuple[str, ...]:
     """Return the names of the fields whose texts are in none of these texts."""
     folded = list(map(normalised_text, texts))
-    return tuple(
-        str(key)
-        for key, value in doc.value.items()
-        if isinstance(value, str)
-        and len(value.split()) >= _MIN_WORDS
-        and not any(normalised_text(value) in text for text in folded)
-    )
+    unread = []
+    for key, value in doc.value.items():
+        if isinstance(value, str) and len(value.split()) >= _MIN_WORDS:
+            field_text = normalised_text(value)
+            if not any(field_text in text for text in folded):
+                unread.append(str(key))
+    return tuple(unread)
 
 
 def _is_texts(value: Any, at_least: int) -> bool:
-    return (
-        isinstance(value, list)
-        and len(value) >= at_least
-        and all(isinstance(text, str) for text in value)
-    )
+    if not isinstance(value, list) or len(value) < at_least:
+        return False
+    return all(isinstance(text, str) for text in value)
 
 
 class _TaskFamily(NamedTuple):
@@ -404,9 +395,9 @@ class _TaskFamily(NamedTuple):
     def fits(self, doc: Node, continuations: Sequence[str] | None) -> bool:
         """Return whether a document is one of this family."""
         holder, dot, _ = self.options.rpartition(".")
-        if not doc.value.keys() >= {*self.keys} or (
-            dot and not isinstance(doc.value[holder], Mapping)
-        ):
+        if not doc.value.keys() >= {*self.keys}:
+            return False
+        if dot and not isinstance(doc.value[holder], Mapping):
             return False
         return not self.needs_words or sum(map(_is_truth, continuations or ())) == 2
 
@@ -423,7 +414,8 @@ class _TaskFamily(NamedTuple):
             options = (doc.child(holder) if holder else doc).texts(key)
         elif names:
             options = [doc.text(name) for name in names]
-        passage, question = (doc.text(key) if key else "" for key in (self.passage, self.question))
+        passage = doc.text(self.passage) if self.passage else ""
+        question = doc.text(self.question) if self.question else ""
         return passage, question, options
 
 

@@ -86,12 +86,16 @@ class HarnessLog(NamedTuple):
         """
         are_read = {
             "harness": True,
-            "harness-norm": self.kind == "choices"
-            and all("acc_norm" in response.logged for response in self.responses),
+            "harness-norm": self._has_norm,
             "harness-yes": self.is_reversed,
             "harness-last": self.n_filters > 1,
         }
         return tuple(name for name, is_read in are_read.items() if is_read)
+
+    @property
+    def _has_norm(self) -> bool:
+        logs_norm = all("acc_norm" in response.logged for response in self.responses)
+        return self.kind == "choices" and logs_norm
 
 
 def is_log_row(row: Any) -> bool:
@@ -131,9 +135,8 @@ def read_log(
     for row, response in zip(rows, responses, strict=True):
         if bool(response.values) != has_values:
             raise _several_tasks(row, "texts and log-likelihoods")
-    joined = join_documents(
-        documents, [str(row.value.get("doc_id", place)) for place, row in enumerate(rows)]
-    )
+    ids = [str(row.value.get("doc_id", place)) for place, row in enumerate(rows)]
+    joined = join_documents(documents, ids)
     questions = [question for question, _ in joined]
     reading, undecided = gold_as, None
     if kind == "labels":
@@ -202,9 +205,8 @@ def _choose_filter(rows: Sequence[Node], notes: list[str], place: int) -> tuple[
     for row in filters[names[place]]:
         first_row = first.setdefault(str(row.value.get("doc_id", row.where)), row)
         if row.value["doc"] != first_row.value["doc"]:
-            raise _several_tasks(
-                row, f"doc_id {row.value.get('doc_id')} with two different documents"
-            )
+            doc_id = row.value.get("doc_id")
+            raise _several_tasks(row, f"doc_id {doc_id} with two different documents")
         if first_row is not row:
             raise row.error(
                 "a document is logged twice",
@@ -232,22 +234,28 @@ def _read_arguments(row: Node) -> tuple[list[str], list[str] | None]:
     """
     value = row.child("arguments").value
     requests = list(value.values()) if isinstance(value, Mapping) else []
-    pairs = [list(request.values()) if isinstance(request, Mapping) else [] for request in requests]
-    if not pairs or not all(pairs):
+    contexts: list[str] = []
+    seconds: list[Any] = []  # continuations, or the settings of a generation
+    for request in requests:
+        pair = list(request.values()) if isinstance(request, Mapping) else []
+        if pair:
+            context = pair[0]
+            contexts.append(context if isinstance(context, str) else json.dumps(context))
+            seconds.append(pair[1] if len(pair) > 1 else None)
+    if not contexts or len(contexts) < len(requests):
         raise row.error(
             "no arguments", field="arguments", found=describe_value(value), expected="requests"
         )
-    contexts = [pair[0] if isinstance(pair[0], str) else json.dumps(pair[0]) for pair in pairs]
-    seconds = [pair[1] if len(pair) > 1 else None for pair in pairs]
-    if len(pairs) == 1 and isinstance(seconds[0], Mapping):
+    if len(requests) == 1 and isinstance(seconds[0], Mapping):
         return contexts, None
-    if len(pairs) < 2 or not all(isinstance(second, str) for second in seconds):
+    if len(requests) < 2 or not all(isinstance(second, str) for second in seconds):
+        actual = describe_value(value)
+        if len(requests) == 1:
+            actual = "one text whose probability is measured"
         raise row.error(
             "the task has no options to choose from",
             field="arguments",
-            found="one text whose probability is measured"
-            if len(pairs) == 1
-            else describe_value(value),
+            found=actual,
             expected="log-likelihoods of two options or more, or a generated answer",
             hint="Logs of perplexity and completion tasks cannot be measured here",
         )
@@ -258,22 +266,15 @@ def _read_response(row: Node) -> Response:
     """Return the model's response to one row; the values of a label are those of its one option."""
     key = "filtered_resps" if row.has("filtered_resps") else "resps"
     contexts, continuations = _read_arguments(row)
-    logged = {
-        name: float(value)
-        for name in ("acc", "acc_norm", "exact_match")
-        if isinstance(value := row.value.get(name), (int, float, bool))
-    }
+    logged: dict[str, float] = {}
+    for name in ("acc", "acc_norm", "exact_match"):
+        value = row.value.get(name)
+        if isinstance(value, (int, float, bool)):
+            logged[name] = float(value)
     place = _place(row)
     if continuations is None:
-        texts, whole_texts = (
-            [
-                sample
-                for text in row.sequence(name)
-                for sample in (text if isinstance(text, list) and text else [text])
-            ]
-            for name in (key, "resps")
-        )
-        return Response((), (), tuple(texts), place, logged, tuple(whole_texts))
+        texts, whole_texts = _samples(row.sequence(key)), _samples(row.sequence("resps"))
+        return Response((), (), texts, place, logged, whole_texts)
     logged_responses = row.sequence(key)
     if len(logged_responses) != len(contexts):
         raise row.error(
@@ -284,6 +285,14 @@ def _read_response(row: Node) -> Response:
         )
     values = tuple(_log_likelihood(row, key, i) for i in conditional_requests(contexts))
     return Response((values,), tuple(continuations), (), place, logged)
+
+
+def _samples(texts: Sequence[Any]) -> tuple[Any, ...]:
+    """Return the samples of a generated answer: the harness logs several of them as a list."""
+    samples: list[Any] = []
+    for text in texts:
+        samples += text if isinstance(text, list) and text else [text]
+    return tuple(samples)
 
 
 def _log_likelihood(row: Node, key: str, i: int) -> float:
@@ -319,7 +328,8 @@ def _read_golds(
     """
     if responses[0].values:
         return _read_targets(rows, documents, responses, gold_as)
-    from classic_rc.formats.answers import decide_answers, decide_samples  # its patterns are slow
+    # Here, because its patterns take long to compile.
+    from classic_rc.formats.answer_meaning import decide_answers, decide_samples
 
     # A target of a generated answer is an answer itself: a letter, a text or an index.
     targets = [[(_place(row), _plain_target(row))] for row in rows]
@@ -367,23 +377,19 @@ def _read_targets(
         values, logged = response.values[0], response.logged.get("acc")
         position = document.right or _position(row)
         choice = None if document.right else _choice(row, document, response)
-        meanings = {
-            name: right
-            for name, right in (("index0", position), ("text", choice))
-            if right is not None and max(right, default=0) < len(values)
-        }
+        meanings: dict[str, frozenset[int]] = {}
+        for name, places in (("index0", position), ("text", choice)):
+            if places is not None and max(places, default=0) < len(values):
+                meanings[name] = places
         if not meanings and _plain_target(row) is not None:
             last = len(responses[0].continuations) - 1
             raise _no_option(row, f"a position from 0 to {last}, or the text of an option")
-        best = values.index(max(values))
-        agreeing = {
-            name: right
-            for name, right in meanings.items()
-            if logged is None or (best in right) == (logged > 0.5)
-        }
-        written.append(
-            Written(row, row.value.get("target"), response.continuations, agreeing or meanings)
-        )
+        if logged is not None:
+            best = values.index(max(values))
+            is_right = logged > 0.5
+            agreeing = {name: m for name, m in meanings.items() if (best in m) == is_right}
+            meanings = agreeing or meanings
+        written.append(Written(row, row.value.get("target"), response.continuations, meanings))
     fitting = [gold_as] if gold_as in ("index0", "text") else fitting_readings(written)
     differing = find_difference(written, fitting or ("index0", "text"))
     if differing is not None:
@@ -513,20 +519,16 @@ def _describe_labels(questions: Sequence[Question], responses: Sequence[Response
     """Return notes on the accuracy of labels, which is not among the metrics of multiple-answer
     questions.
     """
-    pairs = [
-        (yes > zero, option in question.gold)
-        for question, response in zip(questions, responses, strict=True)
-        if question.gold is not None
-        for option, (zero, yes) in enumerate(response.values)
-    ]
-    if not pairs:
+    n = n_right = 0
+    for question, response in zip(questions, responses, strict=True):
+        if question.gold is not None:
+            n += len(response.values)
+            for option, (zero, yes) in enumerate(response.values):
+                n_right += (yes > zero) == (option in question.gold)
+    if not n:
         return []
-    n_right = sum(says_right == right for says_right, right in pairs)
-    n = len(pairs)
-    notes = [
-        f"the harness measures options one by one: acc {100 * n_right / n:.2f} ({n_right:,} of "
-        f"{n:,})"
-    ]
+    share = f"{100 * n_right / n:.2f} ({n_right:,} of {n:,})"
+    notes = [f"the harness measures options one by one: acc {share}"]
     if _is_reversed(responses[0]):
         notes.append(
             "the harness has the labels reversed: its acc compares label 1, a right option, with "
@@ -555,11 +557,13 @@ def _compare_with_results(rows: Sequence[Node], source: str) -> list[str]:
             f"({shots}-shot); the other systems see only the passage"
         )
     counted = settings.n_documents
-    if counted is not None and counted != len(rows):
-        is_start = [row.value.get("doc_id") for row in rows] == list(range(min(len(rows), counted)))
-        end = f", and ends after document {len(rows) - 1:,}" if is_start else ""
+    n_rows = len(rows)
+    if counted is not None and counted != n_rows:
+        ids = [row.value.get("doc_id") for row in rows]
+        is_start = n_rows < counted and ids == list(range(n_rows))
+        end = f", and ends after document {n_rows - 1:,}" if is_start else ""
         notes.append(
-            f"the log has {len(rows):,} documents{end}; the results file counts {counted:,}, so "
+            f"the log has {n_rows:,} documents{end}; the results file counts {counted:,}, so "
             "that its figures are not those of this log"
         )
     return notes

@@ -110,10 +110,11 @@ def _read_results(content: Mapping[str, Any], task: str) -> LogSettings:
         "system instruction": "given" if setting("system_instruction") else None,
         "limit": setting("config", "limit"),
     }
+    known_facts = {name: value for name, value in facts.items() if value is not None}
     n_documents = setting("n-samples", key, "effective")
     return LogSettings(
         model if isinstance(model, str) else None,
-        {name: value for name, value in facts.items() if value is not None},
+        known_facts,
         n_documents if isinstance(n_documents, int) else None,
     )
 

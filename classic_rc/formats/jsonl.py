@@ -63,9 +63,9 @@ class JSONLinesFormat(Format):
         has_spans = bool(questions) and questions[0].task.has_spans
         group_rows = _group_rows_by_question if has_spans else _group_rows_by_candidate
         groups = group_rows(rows, file)
+        answers = map(_read_answers, questions, groups)
         return [
-            decide_from_scores(question, *_read_answers(question, group))
-            for question, group in zip(questions, groups, strict=True)
+            decide_from_scores(q, *answer) for q, answer in zip(questions, answers, strict=True)
         ]
 
     def parse_scores(self, file: AnswerFile) -> FileContent:
@@ -79,9 +79,9 @@ class JSONLinesFormat(Format):
         rows: list[dict[str, Any]] = []
         questions, scores, predictions = output
         for i, question in enumerate(questions):
-            answer = (
-                None if predictions is None else _first_answer_or_none(question, predictions[i])
-            )
+            answer = None
+            if predictions is not None:
+                answer = _first_answer_or_none(question, predictions[i])
             if question.task.has_spans and scores is None:
                 rows += _span_rows(question, answer or ())
             else:
@@ -133,12 +133,8 @@ def _find_selected(question: Question, texts: Sequence[str], answer: Answer) -> 
 
 def _read_scores(rows: list[Node], file: AnswerFile) -> Scores:
     questions = file.questions
-    if (
-        rows
-        and questions
-        and questions[0].task.has_spans
-        and not any(len(q.candidates) for q in questions)
-    ):
+    has_candidates = any(len(question.candidates) for question in questions)
+    if rows and questions and questions[0].task.has_spans and not has_candidates:
         raise UsageError(
             f"{file.source} has scores of spans, but the questions have no candidate spans: "
             "generate the spans first",
@@ -148,14 +144,10 @@ def _read_scores(rows: list[Node], file: AnswerFile) -> Scores:
         )
     groups = _group_rows_by_candidate(rows, file)
     flat = list(chain(*groups))
-    return Scores(
-        np.array([score_at(row, "score") for row in flat], dtype=np.float64),
-        offsets_of(list(map(len, groups))),
-        np.array(
-            [row.flag("evidence") if row.has("evidence") else True for row in flat], dtype=np.bool_
-        ),
-        relative_ties=True,
-    )
+    values = np.array([score_at(row, "score") for row in flat], dtype=np.float64)
+    has_evidence = [row.flag("evidence") if row.has("evidence") else True for row in flat]
+    evidence = np.array(has_evidence, dtype=np.bool_)
+    return Scores(values, offsets_of(list(map(len, groups))), evidence, relative_ties=True)
 
 
 def _group_rows_by_candidate(rows: list[Node], file: AnswerFile) -> list[list[Node]]:

@@ -4,6 +4,7 @@ are in a row.
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,7 +14,7 @@ from typing import Any, NamedTuple
 
 from classic_rc.datasets.fields import find_paths, find_value
 from classic_rc.errors import DataError
-from classic_rc.formats.base import first_row, iter_members, read_declarations
+from classic_rc.formats.base import first_row, format_option, iter_members, read_declarations
 from classic_rc.formats.harness_settings import find_part
 from classic_rc.io.files import archive_format, read_unpacked
 from classic_rc.io.json import Node, describe_value, json_lines, parse_json, table_rows
@@ -69,7 +70,8 @@ def read_rows(
     if layout is None:
         nodes = _read_rows(text, source)
         ids, column = _find_columns(nodes, source, notes)
-        return [AnswerRow(node, node.name(ids), (node.get(column),)) for node in nodes], ids, column
+        column_rows = [AnswerRow(node, node.name(ids), (node.get(column),)) for node in nodes]
+        return column_rows, ids, column
     rows = [_read_row(node, layout) for node in json_lines(text, source)]
     status = rows[0].node.value.get("status") if rows and layout.options else None
     if status not in (None, "success"):
@@ -96,11 +98,12 @@ def _read_row(node: Node, layout: Layout) -> AnswerRow:
             expected="a text or a whole number",
         )
     texts = next((path for path in layout.texts if find_value(node, path)), None)
+    samples = tuple(_samples(_find(node, texts)))
     model, options = _find(node, layout.model), _find(node, layout.options)
     return AnswerRow(
         node,
         str(name),
-        tuple(_samples(_find(node, texts))),
+        samples,
         model if isinstance(model, str) else None,
         tuple(map(str, options)) if isinstance(options, list) else None,
     )
@@ -142,10 +145,11 @@ def read_answer_text(path: str | Path) -> str:
         members = dict(archive_members(data, source))
         headers = [members[name] for name in _HEADERS if name in members]
         if not headers:
+            first_names = ", ".join(map("/".join, [*members][:3]))
             raise DataError(
                 "not a file of answers",
                 source=source,
-                found=f"a zip archive with {', '.join('/'.join(name) for name in [*members][:3])}",
+                found=f"a zip archive with {first_names}",
                 expected="a text file, or a log of inspect_ai (.eval)",
                 hint="Unpack it",
             )
@@ -161,11 +165,10 @@ def read_answer_text(path: str | Path) -> str:
     steps = _objects(find_part(log, "plan", "steps"))
     is_shuffled = any(find_part(step, "params", "shuffle") for step in steps)
     status = log.get("status")
-    rows: list[dict[str, Any]] = [
-        {key: sample.get(key) for key in ("id", "epoch", "output")}
-        | {"choices": _shown_choices(sample, is_shuffled), "status": status}
-        for sample in samples
-    ]
+    rows = []
+    for sample in samples:
+        row = {key: sample.get(key) for key in ("id", "epoch", "output")}
+        rows.append(row | {"choices": _shown_choices(sample, is_shuffled), "status": status})
     if not any(find_part(row, "output", "choices") for row in rows):
         reason = str(find_part(log, "error", "message") or "no error")[:80]
         raise DataError(
@@ -189,18 +192,13 @@ def _shown_choices(sample: Mapping[str, Any], is_shuffled: bool) -> list[str] | 
     if not isinstance(choices, list):
         return None
     choices = list(map(str, choices))
-    prompt = "\n".join(
-        str(text)
-        for message in _objects(sample.get("messages"))
-        if message.get("role") != "assistant"
-        for text in _samples(message.get("content"))
-    )
-    displayed = [
-        choice
-        for letter in map(chr, range(ord("A"), ord("A") + len(choices)))
-        for choice in dict.fromkeys(choices)
-        if f"\n{letter}) {choice}\n" in f"\n{prompt}\n"
-    ]
+    prompt = "\n"
+    for message in _objects(sample.get("messages")):
+        if message.get("role") != "assistant":
+            prompt += "".join(f"{text}\n" for text in _samples(message.get("content")))
+    letters = map(format_option, range(len(choices)))
+    pairs = itertools.product(letters, dict.fromkeys(choices))
+    displayed = [choice for letter, choice in pairs if f"\n{letter}) {choice}\n" in prompt]
     if sorted(displayed) == sorted(choices):
         return displayed
     return [] if is_shuffled else choices
@@ -248,7 +246,8 @@ def has_numbers(text: str) -> bool:
     """Return whether a text is a table of short answers without ids: a number from 0 or 1 and the
     answer, or the answer alone.
     """
-    lines = [line.strip() for line in text[:_START].splitlines() if line.strip()][:_FIRST_LINES]
+    stripped_lines = map(str.strip, text[:_START].splitlines())
+    lines = list(filter(None, stripped_lines))[:_FIRST_LINES]
     if lines and lines[0].lower() in (*_ANSWER_COLUMNS, "label"):
         del lines[0]
     cells = [re.split(r"[,\t]", line) for line in lines]
@@ -266,10 +265,11 @@ def _read_numbered(text: str, source: str) -> list[AnswerRow]:
     nodes = list(table_rows(text, source, columns=["number", "answer"][-n_cells:]))
     if not _SHORT.fullmatch(nodes[0].value["answer"].strip()):
         del nodes[0]  # the column's name
-    return [
-        AnswerRow(node, node.value.get("number", "").strip(), (node.get("answer"),))
-        for node in nodes
-    ]
+    rows = []
+    for node in nodes:
+        number = node.value.get("number", "").strip()
+        rows.append(AnswerRow(node, number, (node.get("answer"),)))
+    return rows
 
 
 def find_positions(
@@ -284,10 +284,8 @@ def find_positions(
         if sorted(map(int, numbers)) == list(range(start, start + len(ids))):
             source = rows[0].node.source
             notes.append(f"{source}: answers are matched by number: {start} is {ids[0]!r}")
-            return [
-                row._replace(id=ids[int(number) - start])
-                for row, number in zip(rows, numbers, strict=True)
-            ]
+            row_ids = [ids[int(number) - start] for number in numbers]
+            return [row._replace(id=id_) for row, id_ in zip(rows, row_ids, strict=True)]
     raise DataError(
         "the numbers of the answers are not those of the questions",
         source=rows[0].node.source,
@@ -341,10 +339,9 @@ def _find_columns(rows: Sequence[Node], source: str, notes: list[str]) -> tuple[
     first = rows[0].value if rows else {}
     columns = map(str, first if isinstance(first, Mapping) else ())
     names = {name.strip().lower(): name for name in columns}
-    ids, predictions, others = (
-        [names[name] for name in usual_names if name in names]
-        for usual_names in (_ID_COLUMNS, _PREDICTION_COLUMNS, _OTHER_COLUMNS)
-    )
+    ids = [names[name] for name in _ID_COLUMNS if name in names]
+    predictions = [names[name] for name in _PREDICTION_COLUMNS if name in names]
+    others = [names[name] for name in _OTHER_COLUMNS if name in names]
     answers = predictions or others
     if rows and not (ids and answers):
         kind, usual_names = ("answers", _ANSWER_COLUMNS) if ids else ("ids", _ID_COLUMNS)

@@ -65,10 +65,11 @@ class AnswersByIdFormat(Format):
                 source=file.source,
                 expected=f"one to {keys[0][0]!r}",
             )
-        return [
-            decide_from_scores(question, *_read_answers(nodes.get(key), question))
-            for key, question in zip(keys, file.questions, strict=True)
-        ]
+        predictions = []
+        for key, question in zip(keys, file.questions, strict=True):
+            answers = _read_answers(nodes.get(key), question)
+            predictions.append(decide_from_scores(question, *answers))
+        return predictions
 
     def render(self, output: SystemOutput) -> str:
         """Return the members of an object, one line per answer; see :meth:`write_blocks`."""
@@ -148,18 +149,17 @@ class _StoryFormat(Format):
 
     def group_stories(self, questions: Sequence[Question]) -> list[list[Question]]:
         """Return the questions of each story, which must be four consecutive ones."""
-        stories = [
-            list(group)
-            for _, group in groupby(questions, key=lambda question: id(question.passage))
-        ]
+        groups = groupby(questions, key=lambda question: id(question.passage))
+        stories = [list(group) for _, group in groups]
         for story in stories:
-            if len(story) != QUESTIONS_PER_STORY:
+            n, passage_id = len(story), story[0].passage.id
+            if n != QUESTIONS_PER_STORY:
                 raise UsageError(
                     f"the format {self.name} needs {QUESTIONS_PER_STORY} consecutive questions for "
-                    f"each passage, but passage {story[0].passage.id} has {len(story)}: use "
-                    "another format, such as jsonl",
+                    f"each passage, but passage {passage_id} has {n}: use another format, such as "
+                    "jsonl",
                     field="format",
-                    found=f"{len(story)} consecutive questions for passage {story[0].passage.id}",
+                    found=f"{n} consecutive questions for passage {passage_id}",
                     expected=f"{QUESTIONS_PER_STORY}",
                 )
         return stories
@@ -179,9 +179,8 @@ class MCTestScoresFormat(_StoryFormat):
         """Return whether the text starts with a number and a separator, and is no table of numbered
         answers.
         """
-        return not has_numbers(text) and bool(
-            _NUMBER.fullmatch(re.split(r"[,\t\n]", text.lstrip(), maxsplit=1)[0].strip())
-        )
+        first_cell = re.split(r"[,\t\n]", text.lstrip(), maxsplit=1)[0]
+        return not has_numbers(text) and bool(_NUMBER.fullmatch(first_cell.strip()))
 
     def parse(self, file: AnswerFile) -> Scores:
         """Parse the scores of a text; see :meth:`read`."""
@@ -210,10 +209,11 @@ class MCTestAnswersFormat(_StoryFormat):
 
     def parse(self, file: AnswerFile) -> list[Prediction]:
         """Parse the letters of a text as decisions; see :meth:`read`."""
-        return [
-            decide_from_scores(question, frozenset({_read_letter(cell, question)}))
-            for question, cell in self.read_cells(file)
-        ]
+        predictions = []
+        for question, cell in self.read_cells(file):
+            option = _read_letter(cell, question)
+            predictions.append(decide_from_scores(question, frozenset({option})))
+        return predictions
 
     def render(self, output: SystemOutput) -> str:
         """Return the lines of letters; see :meth:`write`."""
@@ -236,11 +236,11 @@ def _parse_scores(cell: Node, n_options: int) -> list[float]:
 
 
 def _format_row(row: NDArray[np.float64]) -> str:
-    rounded = [round(score, 5) for score in row.tolist()]
-    before, after = (
-        Scores.from_lists([s], relative_ties=True).are_best() for s in (row.tolist(), rounded)
-    )
-    return ", ".join(map(_format_score, rounded if np.array_equal(before, after) else row.tolist()))
+    scores = row.tolist()
+    rounded = [round(score, 5) for score in scores]
+    before = Scores.from_lists([scores], relative_ties=True).are_best()
+    after = Scores.from_lists([rounded], relative_ties=True).are_best()
+    return ", ".join(map(_format_score, rounded if np.array_equal(before, after) else scores))
 
 
 def _format_score(score: float) -> str:
@@ -283,10 +283,8 @@ class MultiRCFormat(Format):
         entries = (((node.text("pid"), node.name("qid")), node) for node in nodes)
         keys = list(map(_question_key, file.questions))
         ordered = in_question_order(entries, keys, ("pid", "qid"), file)
-        rows = [
-            _read_row(node, len(question.candidates))
-            for node, question in zip(ordered, file.questions, strict=True)
-        ]
+        n_options = (len(question.candidates) for question in file.questions)
+        rows = [_read_row(node, n) for node, n in zip(ordered, n_options, strict=True)]
         # All entries decide, not only the selected questions: a part of a file of scores may be all
         # 0 and 1.
         if _are_scores(nodes):
@@ -297,23 +295,23 @@ class MultiRCFormat(Format):
         """Return the elements of a list, one line per question, of raw scores if any; see
         :meth:`write_blocks`.
         """
+        rows: list[list[float]] = []
         if output.scores is not None:
             rows = [row.tolist() for row in output.scores]
         else:
-            rows = [
-                [int(i in answer) for i in range(len(question.candidates))]
-                for question, answer in output.answers()
-            ]
-        entries = [
-            dict(zip(("pid", "qid", "scores"), (*_question_key(question), row), strict=True))
-            for question, row in zip(output.questions, rows, strict=True)
-        ]
-        return ",\n".join(map(json.dumps, entries))
+            for question, answer in output.answers():
+                rows.append([int(i in answer) for i in range(len(question.candidates))])
+        lines = []
+        for question, row in zip(output.questions, rows, strict=True):
+            pid, qid = _question_key(question)
+            lines.append(json.dumps({"pid": pid, "qid": qid, "scores": row}))
+        return ",\n".join(lines)
 
 
 def _question_key(question: Question) -> Key:
     meta = question.meta
-    return str(meta.get("pid", question.passage.id)), str(meta.get("qid", question.id))
+    pid, qid = meta.get("pid", question.passage.id), meta.get("qid", question.id)
+    return str(pid), str(qid)
 
 
 def _are_scores(nodes: Iterable[Node]) -> bool:
@@ -373,10 +371,8 @@ class SuperGLUEFormat(Format):
             entries = (((row.integer("idx"),), row) for row in rows)
             keys: list[Key] = [(_query_number(q),) for q in questions]
             nodes = in_question_order(entries, keys, ("idx",), file)
-            return [
-                decide_from_scores(q, (node.text("label"),))
-                for q, node in zip(questions, nodes, strict=True)
-            ]
+            texts = (node.text("label") for node in nodes)
+            return [decide_from_scores(q, (t,)) for q, t in zip(questions, texts, strict=True)]
         numbers = [_superglue_numbers(question) for question in questions]
         keys = [(pid, qid, option) for pid, qid, options in numbers for option in options]
         names = ("passage idx", "question idx", "answer idx")
@@ -387,21 +383,15 @@ class SuperGLUEFormat(Format):
 
     def render(self, output: SystemOutput) -> str:
         """Return the lines of a submission; see :meth:`write`."""
-        rows: list[dict[str, Any]]
+        rows: list[dict[str, Any]] = []
         if output.questions and output.questions[0].task is Task.CLOZE:
-            rows = [
-                {"idx": _query_number(question), "label": text}
-                for question, (text,) in output.answers()
-            ]
+            for question, (text,) in output.answers():
+                rows.append({"idx": _query_number(question), "label": text})
         else:
             passages = groupby(output.answers(), key=lambda pair: _superglue_numbers(pair[0])[0])
-            rows = [
-                {
-                    "idx": idx,
-                    "passage": {"questions": [_question_row(q, answer) for q, answer in group]},
-                }
-                for idx, group in passages
-            ]
+            for idx, group in passages:
+                question_rows = [_question_row(question, answer) for question, answer in group]
+                rows.append({"idx": idx, "passage": {"questions": question_rows}})
         return "".join(json.dumps(row) + "\n" for row in rows)
 
 

@@ -74,15 +74,11 @@ def default_format(dataset: Dataset, content: Content = "decisions") -> Format:
     ... )
     ('answers', 'jsonl')
     """
-    official = (
-        layout
-        for layout in FORMATS.values()
-        if dataset.reader in layout.readers
-        and content in layout.holds
-        and layout.is_official(dataset)
-    )
-    ours = FORMATS["answers" if content == "decisions" else "jsonl"]
-    return next((layout for layout in official if dataset.task in layout.tasks), ours)
+    for layout in FORMATS.values():
+        is_possible = content in layout.holds and dataset.task in layout.tasks
+        if dataset.reader in layout.readers and is_possible and layout.is_official(dataset):
+            return layout
+    return FORMATS["answers" if content == "decisions" else "jsonl"]
 
 
 def read_predictions(
@@ -199,7 +195,7 @@ def _read_part(
     is_whole = (
         isinstance(layout, AnswersFormat)
         or isinstance(content, Scores)
-        or all(p.answers for p in content)
+        or all(prediction.answers for prediction in content)
     )
     if not len(content) or not is_whole:
         return layout.read(text, dataset, source=source)  # raises the error again
@@ -305,10 +301,8 @@ def _open(
         return text, (fitting or recognised)[0]
     hint = "Name the format to see what it expects (-s FORMAT:FILE)"
     if isinstance(row, Mapping):
-        hint = (
-            "Name the paths of ids and answers: -s FILE,id=PATH,text=PATH; it has "
-            f"{', '.join(find_paths(row))}"
-        )
+        paths = ", ".join(find_paths(row))
+        hint = f"Name the paths of ids and answers: -s FILE,id=PATH,text=PATH; it has {paths}"
     elif text.lstrip().startswith("["):
         hint = 'Each element of a list needs the id of its question: {"id": "...", "answer": "..."}'
     elif not text.lstrip().startswith("{"):

@@ -166,15 +166,13 @@ def read_explanations(
         numbers = _numbers_in(explanation)
         share = float(explanation["value"])
         # Releases before Lucene 8 multiply by k1 + 1, as a part of the boost.
-        is_known = {"freq", "n", "N", "idf", "dl", "avgdl"} <= {*numbers} and numbers.get(
-            "boost", boost
-        ) == boost
+        has_counts = {"freq", "n", "N", "idf", "dl", "avgdl"} <= {*numbers}
+        is_known = has_counts and numbers.get("boost", boost) == boost
         counts = (int(numbers["freq"]), int(numbers["n"]), numbers["idf"]) if is_known else ()
         facts.append(TermFacts(term, boost, share, *counts))
     with_terms, length = int(numbers.get("N", 0)), int(numbers.get("dl", 0))
-    return QueryFacts(
-        facts, n_sentences, with_terms, round(numbers.get("avgdl", 0) * with_terms), length
-    )
+    n_tokens = round(numbers.get("avgdl", 0) * with_terms)
+    return QueryFacts(facts, n_sentences, with_terms, n_tokens, length)
 
 
 def _numbers_in(explanation: Mapping[str, Any]) -> dict[str, float]:
@@ -311,12 +309,8 @@ class Engine(ABC):
         advance: ProgressCallback = lambda n_bytes: None,
     ) -> BuildReport:
         """Build a stored index of the sentences of inputs."""
-        sentences = (
-            text
-            for source in inputs
-            for block in source.blocks(advance)
-            for text in block.sentences
-        )
+        blocks = (block for source in inputs for block in source.blocks(advance))
+        sentences = (text for block in blocks for text in block.sentences)
         return cls(analyzer=analyzer, place=place).index(sentences)._report()
 
     @classmethod
@@ -412,26 +406,18 @@ class Engine(ABC):
         engine's own sentences do not matter.
         """
         engine = type(self)(similarity=self.similarity, analyzer=self.analyzer)
-        best_of_passages: list[Best] = []
-        for passage, passage_questions in itertools.groupby(
-            questions, key=lambda question: question.passage
-        ):
+        best_of_passages = [Best.of([])]  # NumPy refuses to join no arrays
+        for passage, passage_questions in itertools.groupby(questions, key=lambda q: q.passage):
             engine.index([passage.text[start:end] for start, end in passage_sentences(passage)])
-            queries = [(q.query, [c.text for c in q.candidates]) for q in passage_questions]
-            best_of_passages.append(
-                engine.best_constrained(
-                    [query for query, _ in queries], [texts for _, texts in queries]
-                )
-            )
-        n_options = np.concatenate(
-            [np.empty(0, np.int64), *(np.diff(best.offsets) for best in best_of_passages)]
-        )
-        columns = (
-            [getattr(best, name) for best in best_of_passages] for name in ("sentences", "scores")
-        )
-        sentences, scores = (
-            np.concatenate(column) if column else np.empty(0) for column in columns
-        )
+            queries: list[str] = []
+            options: list[list[str]] = []
+            for question in passage_questions:
+                queries.append(question.query)
+                options.append([candidate.text for candidate in question.candidates])
+            best_of_passages.append(engine.best_constrained(queries, options))
+        n_options = np.concatenate([np.diff(best.offsets) for best in best_of_passages])
+        sentences = np.concatenate([best.sentences for best in best_of_passages])
+        scores = np.concatenate([best.scores for best in best_of_passages])
         return Best(sentences.astype(np.int64), scores.astype(np.float32), offsets_of(n_options))
 
     def term_facts(self, query: str, sentence: int) -> QueryFacts:
@@ -482,32 +468,22 @@ class Engine(ABC):
         -------
         Best
         """
-        n_options = np.array(
-            [len(question_options) for question_options in options], dtype=np.int64
-        )
-        question_texts = [
-            question
-            for question, question_options in zip(questions, options, strict=True)
-            for _ in question_options
-        ]
-        option_texts = [option for question_options in options for option in question_options]
+        n_options = np.array(list(map(len, options)), dtype=np.int64)
+        question_texts: list[str] = []
+        option_texts: list[str] = []
+        for question, question_options in zip(questions, options, strict=True):
+            question_texts += [question] * len(question_options)
+            option_texts += question_options
+        n_queries = len(option_texts)
         words = TextWords(overlap)
-        sentences, scores = (
-            np.full(len(question_texts), -1, dtype=np.int64),
-            np.zeros(len(question_texts), dtype=np.float32),
-        )
-        for start in range(0, len(question_texts), _QUERY_BATCH):
-            block = slice(start, start + _QUERY_BATCH)
-            hits = self.top(
-                [
-                    f"{q} {o}"
-                    for q, o in zip(question_texts[block], option_texts[block], strict=True)
-                ],
-                depth,
-            )
-            word_sets = list(
-                zip(words.of(question_texts[block]), words.of(option_texts[block]), strict=True)
-            )
+        sentences = np.full(n_queries, -1, dtype=np.int64)
+        scores = np.zeros(n_queries, dtype=np.float32)
+        for start in range(0, n_queries, _QUERY_BATCH):
+            block_questions = question_texts[start : start + _QUERY_BATCH]
+            block_options = option_texts[start : start + _QUERY_BATCH]
+            hits = self.top(list(map(_join_query, block_questions, block_options)), depth)
+            question_words, option_words = words.of(block_questions), words.of(block_options)
+            word_sets = list(zip(question_words, option_words, strict=True))
             places = self._find_first_sharing(hits, word_sets, words)
             rows = np.flatnonzero(places >= 0)
             sentences[start + rows] = hits.sentences[places[rows]]
@@ -525,8 +501,8 @@ class Engine(ABC):
         """
         places = np.full(len(hits), -1, dtype=np.int64)
         sets: dict[int, frozenset[int]] = {}
-        start, ends, unresolved = hits.offsets[:-1].copy(), hits.offsets[1:], np.arange(len(hits))
-        width = 1
+        start, ends = hits.offsets[:-1].copy(), hits.offsets[1:]
+        unresolved, width = np.arange(len(hits)), 1
         # Most queries end with their first hits. Doubling the width each round keeps analysed
         # sentences few.
         while len(unresolved):
@@ -543,10 +519,13 @@ class Engine(ABC):
                         places[row] = place
                         break
             start, width = stop, 2 * width
-            unresolved = unresolved[
-                (places[unresolved] < 0) & (stop[unresolved] < ends[unresolved])
-            ]
+            has_more = stop[unresolved] < ends[unresolved]
+            unresolved = unresolved[(places[unresolved] < 0) & has_more]
         return places
+
+
+def _join_query(question: str, option: str) -> str:
+    return f"{question} {option}"
 
 
 class TextWords:
@@ -559,6 +538,5 @@ class TextWords:
         """Return one set per text."""
         tokens, offsets = self._encoder.encode(texts)
         words = tokens.tolist()
-        return [
-            frozenset(words[start:stop]) for start, stop in itertools.pairwise(offsets.tolist())
-        ]
+        bounds = itertools.pairwise(offsets.tolist())
+        return [frozenset(words[start:stop]) for start, stop in bounds]

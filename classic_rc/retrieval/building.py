@@ -146,7 +146,8 @@ def has_unfinished_segments(folder: str | os.PathLike[str]) -> bool:
         listed = {segment.name for segment in Manifest.read(folder).segments}
     except (ClassicRCError, OSError):
         listed = set()
-    return any(path.suffix == ".bin" and path.name not in listed for path in folder.glob(SEGMENTS))
+    complete = (path.name for path in folder.glob(SEGMENTS) if path.suffix == ".bin")
+    return any(name not in listed for name in complete)
 
 
 def _read_old_manifest(folder: Path, analyzer: Analyzer, append: bool) -> Manifest | None:
@@ -159,15 +160,11 @@ def _read_old_manifest(folder: Path, analyzer: Analyzer, append: bool) -> Manife
                 found=str(folder),
             )
         own_files = ("lock", SEGMENTS, f"{VERIFIED}*", ".classic-rc-*.tmp")
-        if others := [
-            path.name for path in folder.iterdir() if not any(map(path.match, own_files))
-        ]:
-            problem = (
-                f"{folder} has other files, for example {others[0]}: choose a new or empty folder"
-            )
-            raise UsageError(
-                problem, field="folder", found=others[0], expected="a new or empty folder"
-            )
+        for path in folder.iterdir():
+            if not any(map(path.match, own_files)):
+                name, expected = path.name, "a new or empty folder"
+                problem = f"{folder} has other files, for example {name}: choose {expected}"
+                raise UsageError(problem, field="folder", found=name, expected=expected)
         return None
     old = Manifest.read(folder)
     if old.check_analyzer(str(folder), thoroughly=True) == analyzer:
@@ -214,7 +211,8 @@ class _SegmentReader:
         of these.
         """
         end = min(len(block.sentences), start + self._max_sentences - len(self))
-        totals = self._characters + np.cumsum([0, *map(len, block.sentences[start:end])])
+        lengths = map(len, block.sentences[start:end])
+        totals = self._characters + np.cumsum([0, *lengths])
         # up to the last sentence of the record that reaches the limit
         if totals[-1] >= self._max_characters:
             last = start + int(np.searchsorted(totals[1:], self._max_characters))
@@ -384,14 +382,14 @@ def _build_segment(
     if segment_on_disk is not None:
         return segment_on_disk, True
     segment = builder.build(encoded or builder.encode(list(texts)))
-    return write_segment(
-        folder, key, {**segment._asdict(), **texts.arrays("sentence"), **places}
-    ), False
+    arrays = {**segment._asdict(), **texts.arrays("sentence"), **places}
+    return write_segment(folder, key, arrays), False
 
 
 def _has_all(segments: Sequence[StoredSegment], run: Sequence[StoredSegment]) -> bool:
     """Return whether some consecutive segments are the wanted ones."""
-    return any(list(segments[start : start + len(run)]) == [*run] for start in range(len(segments)))
+    n, wanted = len(run), list(run)
+    return any(list(segments[i : i + n]) == wanted for i in range(len(segments)))
 
 
 def _describe(old: Manifest, folder: Path, segments: Sequence[StoredSegment]) -> Manifest:
@@ -405,13 +403,10 @@ def _describe(old: Manifest, folder: Path, segments: Sequence[StoredSegment]) ->
         texts.hash_into(digest)
         sizes = [len(texts.data), texts.count_with("\0"), texts.count_with("\ufffd")]
         counts += IndexCounts(*[*arrays["totals"].tolist(), *sizes])
-    terms = heapq.merge(
-        *(
-            StoredTexts.of_arrays(map_segment(folder, stored), "term").coded()
-            for stored in everything
-        )
-    )
-    n_terms = sum(1 for _ in itertools.groupby(terms))
+    arrays_of_segments = (map_segment(folder, stored) for stored in everything)
+    terms = (StoredTexts.of_arrays(arrays, "term").coded() for arrays in arrays_of_segments)
+    # Each segment's terms are sorted, so equal ones of several segments are neighbours.
+    n_terms = sum(1 for _ in itertools.groupby(heapq.merge(*terms)))
     return replace(
         old, segments=everything, fingerprint=digest.hexdigest(), n_terms=n_terms, counts=counts
     )

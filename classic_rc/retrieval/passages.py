@@ -52,10 +52,8 @@ def best_of_sentences(
     """
     arrays = encoded.dataset.arrays
     n_candidates = len(arrays.candidate_question)
-    sentences, scores = (
-        np.full(n_candidates, -1, dtype=np.int64),
-        np.zeros(n_candidates, dtype=np.float32),
-    )
+    sentences = np.full(n_candidates, -1, dtype=np.int64)
+    scores = np.zeros(n_candidates, dtype=np.float32)
     for where, block in arrays.blocks(_BLOCK_TOKENS):
         passage = int(arrays.question_passage[arrays.candidate_question[where.start]])
         bounds = encoded.passage_offsets[passage : passage + len(block.passage_offsets)]
@@ -85,12 +83,11 @@ class _Collections(NamedTuple):
         similarity: LuceneSimilarity,
     ) -> _Collections:
         n_passages = len(firsts) - 1
-        passage = np.repeat(np.arange(n_passages), np.diff(firsts))
-        statistics = CollectionStatistics(
-            np.diff(firsts),
-            np.bincount(passage, lengths > 0, n_passages).astype(np.int64),
-            np.bincount(passage, lengths, n_passages).astype(np.int64),
-        )
+        n_sentences = np.diff(firsts)
+        passage = np.repeat(np.arange(n_passages), n_sentences)
+        n_with_terms = np.bincount(passage, lengths > 0, n_passages).astype(np.int64)
+        n_tokens = np.bincount(passage, lengths, n_passages).astype(np.int64)
+        statistics = CollectionStatistics(n_sentences, n_with_terms, n_tokens)
 
         sentence = np.repeat(np.arange(len(lengths)), lengths)
         # (passage, word, sentence) in one int64: one sort of integers instead of three columns.
@@ -101,13 +98,13 @@ class _Collections(NamedTuple):
         counts, keys = np.diff(starts, append=len(keys)), keys[starts]
         sentence, runs = keys & ((1 << bits) - 1), keys >> bits
         starts = np.flatnonzero(np.diff(runs, prepend=-1))
-        passage_of_posting = passage[sentence]
+        collections = statistics.of(passage[sentence])
         postings = SentencePostings(
             np.append(starts, len(runs)),
             sentence.astype(np.int32),
             np.arange(len(runs), dtype=np.uint32),
             counts.astype(np.float32),
-            similarity.length_factors(lengths[sentence], statistics.of(passage_of_posting)),
+            similarity.length_factors(lengths[sentence], collections),
         )
         return cls(firsts, statistics, runs[starts], postings)
 
@@ -121,17 +118,14 @@ class _Collections(NamedTuple):
         questions = word_counts(arrays.question_tokens, arrays.question_offsets, arrays.n_words)
         options = word_counts(arrays.candidate_tokens, arrays.candidate_offsets, arrays.n_words)
         queries = questions, options, arrays.candidate_question
-        facts = (
-            self._term_facts(questions, arrays.question_passage, similarity),
-            self._term_facts(options, passage_of_option, similarity),
-        )
+        question_facts = self._term_facts(questions, arrays.question_passage, similarity)
+        facts = question_facts, self._term_facts(options, passage_of_option, similarity)
         firsts = self.firsts[:-1][arrays.question_passage]
         sizes = np.diff(self.firsts)[arrays.question_passage]
+        weighted = weigh_constrained(queries, *facts, similarity, firsts, sizes)
+        to_scores = combine_constrained(queries, *facts, similarity)
         sentences, scores = best_constrained(
-            self.postings,
-            weigh_constrained(queries, *facts, similarity, firsts, sizes),
-            similarity.term_scores,
-            combine_constrained(queries, *facts, similarity),
+            self.postings, weighted, similarity.term_scores, to_scores
         )
         return np.where(sentences >= 0, sentences - self.firsts[passage_of_option], -1), scores
 
@@ -141,12 +135,9 @@ class _Collections(NamedTuple):
         """Return the runs of texts' words in the texts' passages, and their idf there."""
         passage = passage_of_text[counts.texts]
         keys = passage * counts.n_words + counts.words
-        runs = np.minimum(np.searchsorted(self.run_keys, keys), max(len(self.run_keys) - 1, 0))
-        is_indexed = (
-            self.run_keys[runs] == keys
-            if len(self.run_keys)
-            else np.zeros(len(keys), dtype=np.bool_)
-        )
+        n_runs = len(self.run_keys)
+        runs = np.minimum(np.searchsorted(self.run_keys, keys), max(n_runs - 1, 0))
+        is_indexed = self.run_keys[runs] == keys if n_runs else np.zeros(len(keys), dtype=np.bool_)
         frequencies = np.where(is_indexed, np.diff(self.postings.offsets, append=0)[runs], 0)
         idfs = similarity.idfs(self.statistics.of(passage), frequencies)
         return TermStatistics(np.where(is_indexed, runs, -1), idfs)

@@ -33,33 +33,24 @@ class EncodedQueries(NamedTuple):
         options: Sequence[Sequence[str]] | None = None,
     ) -> EncodedQueries:
         """Encode queries, or questions with their options."""
-        options_of_text: Sequence[Sequence[str]] = [()] * len(texts) if options is None else options
-        if len(options_of_text) != len(texts):
+        if options is None:
+            options = [()] * len(texts)
+        n_lists, n_texts = len(options), len(texts)
+        if n_lists != n_texts:
             problem = (
-                f"options must have one list per question, got {len(options_of_text)} lists for "
-                f"{len(texts)} questions"
+                f"options must have one list per question, got {n_lists} lists for {n_texts} "
+                "questions"
             )
-            raise UsageError(
-                problem, field="options", found=str(len(options_of_text)), expected=str(len(texts))
-            )
+            raise UsageError(problem, field="options", found=str(n_lists), expected=str(n_texts))
         encoder = TextEncoder(analyzer)
-        encoded = (
-            encoder.encode(texts),
-            encoder.encode([option for option_texts in options_of_text for option in option_texts]),
-        )
+        questions = encoder.encode(texts)
+        of_options = encoder.encode([text for option_texts in options for text in option_texts])
         terms = encoder.vocabulary
-        question_counts, option_counts = (
-            word_counts(tokens, offsets, max(len(terms), 1)) for tokens, offsets in encoded
-        )
-        return cls(
-            terms,
-            question_counts,
-            option_counts,
-            np.repeat(
-                np.arange(len(options_of_text)),
-                [len(option_texts) for option_texts in options_of_text],
-            ),
-        )
+        n_words = max(len(terms), 1)  # of all texts
+        question_counts = word_counts(*questions, n_words)
+        option_counts = word_counts(*of_options, n_words)
+        option_question = np.repeat(np.arange(n_texts), list(map(len, options)))
+        return cls(terms, question_counts, option_counts, option_question)
 
 
 class TermStatistics(NamedTuple):
@@ -95,13 +86,11 @@ def weigh_constrained(
     questions, options, option_question = queries
     # The query is question + option: a term of both occurs as often as in both together.
     shared = occurrences(questions, option_question[options.texts], options.words)
-    has_list = option_facts.lists >= 0
+    has_list, idfs = option_facts.lists >= 0, option_facts.idfs
     return ConstrainedQueries(
         weigh(questions, question_facts, similarity),
-        _keep_known(
-            options, option_facts, similarity.weights(options.counts + shared, option_facts.idfs)
-        ),
-        similarity.weights(shared, option_facts.idfs)[has_list],
+        _keep_known(options, option_facts, similarity.weights(options.counts + shared, idfs)),
+        similarity.weights(shared, idfs)[has_list],
         option_question,
         firsts,
         sizes,

@@ -25,8 +25,9 @@ def passage_ranks(
     first `depth`. `engine` is empty; this function fills it.
     """
     corpus = passage_corpus((q.passage for q in questions), engine)
-    number = {text: i for i, text in enumerate(dict.fromkeys(q.passage.text for q in questions))}
-    distinct = {q.passage.text: q.passage for q in questions}.values()
+    by_text = {q.passage.text: q.passage for q in questions}
+    distinct = by_text.values()
+    number = {text: i for i, text in enumerate(by_text)}
     sizes = [chunk.counts for chunk in split_passages(distinct)]
     of_sentence = np.repeat(np.arange(len(distinct)), np.concatenate(sizes))
     passage_of_question = np.array([number[q.passage.text] for q in questions], dtype=np.int64)
@@ -35,17 +36,13 @@ def passage_ranks(
     while len(unranked) and corpus.engine.n_sentences:
         hits = corpus.engine.top([questions[i].query for i in unranked.tolist()], n_hits)
         unsure = []
-        for place, start, stop in zip(
-            unranked.tolist(), hits.offsets[:-1].tolist(), hits.offsets[1:].tolist(), strict=True
-        ):
-            passages, first = np.unique(of_sentence[hits.sentences[start:stop]], return_index=True)
+        for place, (sentences, _) in zip(unranked.tolist(), hits, strict=True):
+            passages, first = np.unique(of_sentence[sentences], return_index=True)
             leading = passages[np.argsort(first)][:depth]
-            ranks[place] = (
-                int(np.flatnonzero(leading == passage_of_question[place])[0]) + 1
-                if passage_of_question[place] in leading
-                else 0
-            )
-            if not ranks[place] and len(leading) < depth and stop - start == n_hits:
+            own_places = np.flatnonzero(leading == passage_of_question[place])
+            if len(own_places):
+                ranks[place] = own_places[0] + 1
+            elif len(leading) < depth and len(sentences) == n_hits:
                 unsure.append(place)  # further sentences may be of further passages
         unranked, n_hits = np.array(unsure, dtype=np.int64), 10 * n_hits
     return ranks
@@ -71,21 +68,20 @@ def group_by_rank(
     note : str
         Recall at each depth, and the mean reciprocal rank.
     """
-    has_passage = np.array(
-        [bool(question.passage.text.strip()) for question in questions], dtype=np.bool_
-    )
+    has_text = [bool(question.passage.text.strip()) for question in questions]
+    has_passage = np.array(has_text, dtype=np.bool_)
     ranks = passage_ranks(questions, get_engine(DEFAULT_ENGINE), depth=depths[-1])
     places = np.where(ranks == 0, len(depths), np.searchsorted(depths, ranks))
     ranks_of_passages = ranks[has_passage]
     retrieved = ranks_of_passages[ranks_of_passages > 0]
     n_passages = len(ranks_of_passages)
-    recall = ", ".join(
-        f"{100 * np.sum(retrieved <= depth) / n_passages:.2f} at {depth}" for depth in depths
-    )
+    n_by_depth = [(depth, np.sum(retrieved <= depth)) for depth in depths]
+    recall = ", ".join(f"{100 * n / n_passages:.2f} at {depth}" for depth, n in n_by_depth)
+    reciprocal_rank = np.sum(1 / retrieved) / n_passages
     note = (
         f"BM25 of the question alone, {n_passages:,} questions: recall of the own passage "
-        f"{recall}; mean reciprocal rank {np.sum(1 / retrieved) / n_passages:.4f}"
+        f"{recall}; mean reciprocal rank {reciprocal_rank:.4f}"
     )
-    return [
-        names[place] if has else None for place, has in zip(places, has_passage, strict=True)
-    ], note
+    has_passages = has_passage.tolist()
+    groups = [names[i] if has else None for i, has in zip(places, has_passages, strict=True)]
+    return groups, note

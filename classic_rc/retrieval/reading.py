@@ -104,10 +104,10 @@ class TextFile(TextInput):
         first = 1
         for lines in blocks:
             if is_json is None and (line := next(filter(str.strip, lines), None)):
-                is_json = strip_compression_suffix(self.path).lower().endswith(
-                    _JSON_LINES
-                ) or isinstance(_parse_json_line(line), dict)
-            texts, numbers = list(map(str.strip, lines)), np.arange(first, first + len(lines))
+                name = strip_compression_suffix(self.path).lower()
+                is_json = name.endswith(_JSON_LINES) or isinstance(_parse_json_line(line), dict)
+            texts = list(map(str.strip, lines))
+            numbers = np.arange(first, first + len(lines))
             if not all(texts):
                 numbers = numbers[np.fromiter(map(bool, texts), np.bool_, len(texts))]
                 texts = list(filter(None, texts))
@@ -144,11 +144,8 @@ class TextFile(TextInput):
 
 
 def _split(texts: Sequence[str]) -> list[list[str]]:
-    places_of = iter_sentences(split_many(texts))
-    return [
-        [text[start:end] for start, end in places]
-        for text, places in zip(texts, places_of, strict=True)
-    ]
+    places_of_texts = zip(texts, iter_sentences(split_many(texts)), strict=True)
+    return [[text[start:end] for start, end in places] for text, places in places_of_texts]
 
 
 class PassageInput(TextInput):
@@ -164,11 +161,11 @@ class PassageInput(TextInput):
             passages = self._passages[first - 1 : first - 1 + block_size(_BLOCK_PASSAGES)]
             advance(sum(len(passage.text.encode("utf-8", "surrogatepass")) for passage in passages))
             sentences = list(iter_sentence_texts(passages))
-            numbers = range(first, first + len(passages))
+            numbers = np.arange(first, first + len(passages), dtype=np.int64)
             yield TextBlock(
                 list(itertools.chain.from_iterable(sentences)),
-                np.repeat(np.array(numbers, dtype=np.int64), list(map(len, sentences))),
-                {number: passage.id for number, passage in zip(numbers, passages, strict=True)},
+                np.repeat(numbers, list(map(len, sentences))),
+                {number: passage.id for number, passage in enumerate(passages, start=first)},
             )
 
 
@@ -294,21 +291,22 @@ class SentencePlaceWriter:
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return the arrays."""
         places = np.concatenate([np.empty(0, dtype=np.int64), *self._places])
-        small = len(places) == 0 or places.max() < 2**31
+        if len(places) == 0 or places.max() < 2**31:
+            places = places.astype(np.int32)
         return {
             **StoredTexts.of(self._inputs).arrays("input"),
             "input_starts": np.array(self._starts, dtype=np.int32),
             **StoredTexts.of(self._labels).arrays("label"),
-            "places": places.astype(np.int32) if small else places,
+            "places": places,
         }
 
 
 def sentence_place(arrays: Mapping[str, NDArray[Any]], sentence: int) -> str:
     """Return where a sentence of a segment comes from: ``"a.txt:1234"``, ``"a.jsonl#id"``."""
     number = int(np.searchsorted(arrays["input_starts"], sentence, side="right")) - 1
-    name, place = StoredTexts.of_arrays(arrays, "input")[number], int(arrays["places"][sentence])
-    return (
-        f"{name}:{place}"
-        if place > 0
-        else f"{name}#{StoredTexts.of_arrays(arrays, 'label')[~place]}"
-    )
+    name = StoredTexts.of_arrays(arrays, "input")[number]
+    place = int(arrays["places"][sentence])
+    if place > 0:
+        return f"{name}:{place}"
+    label = StoredTexts.of_arrays(arrays, "label")[~place]
+    return f"{name}#{label}"

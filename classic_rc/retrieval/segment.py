@@ -41,15 +41,12 @@ class Statistics(NamedTuple):
     @classmethod
     def total(cls, parts: Sequence[Statistics], n_terms: int) -> Statistics:
         """Sum over parts; there may be none."""
-        totals = sum(
-            (np.array(statistics.collection) for statistics in parts), np.zeros(3, dtype=np.int64)
-        )
-        return cls(
-            CollectionStatistics(*totals),
-            sum(
-                (statistics.frequencies for statistics in parts), np.zeros(n_terms, dtype=np.int64)
-            ),
-        )
+        totals = np.zeros(3, dtype=np.int64)
+        frequencies = np.zeros(n_terms, dtype=np.int64)
+        for statistics in parts:
+            totals += np.array(statistics.collection)
+            frequencies += statistics.frequencies
+        return cls(CollectionStatistics(*totals), frequencies)
 
 
 class AnalyzedSentences(NamedTuple):
@@ -118,21 +115,22 @@ class Segment(NamedTuple):
     def find(self, terms: Sequence[str]) -> NDArray[np.int64]:
         """Return the numbers of terms, -1 for a term that no sentence has."""
         encoded = [_encode_term(term) for term in terms]
-        keys, lengths = _term_keys(encoded), np.fromiter(map(len, encoded), np.int64, len(encoded))
+        keys = _term_keys(encoded)
+        lengths = np.fromiter(map(len, encoded), np.int64, len(encoded))
         first = np.searchsorted(self.term_keys, keys, side="left")
         last = np.searchsorted(self.term_keys, keys, side="right")
         numbers = np.full(len(encoded), -1, dtype=np.int64)
         # Among the terms with one key, the one of at most eight bytes comes first: it is found
         # without a search.
         candidates = np.flatnonzero(first < last)
-        short = (lengths[candidates] <= _KEY_BYTES) & (
-            self.term_offsets[first[candidates] + 1] - self.term_offsets[first[candidates]]
-            == lengths[candidates]
-        )
-        numbers[candidates[short]] = first[candidates[short]]
+        rows, n_bytes = first[candidates], lengths[candidates]
+        term_lengths = self.term_offsets[rows + 1] - self.term_offsets[rows]
+        short = (n_bytes <= _KEY_BYTES) & (term_lengths == n_bytes)
+        numbers[candidates[short]] = rows[short]
         for i in candidates[~short].tolist():
-            place = bisect.bisect_left(range(last[i]), encoded[i], lo=int(first[i]), key=self._term)
-            if place < last[i] and self._term(place) == encoded[i]:
+            term, start, stop = encoded[i], int(first[i]), int(last[i])
+            place = bisect.bisect_left(range(stop), term, lo=start, key=self._term)
+            if place < stop and self._term(place) == term:
                 numbers[i] = place
         # without_sentences may have removed all postings of a term.
         numbers[self.posting_offsets[numbers] == self.posting_offsets[numbers + 1]] = -1
@@ -142,15 +140,11 @@ class Segment(NamedTuple):
         """Return this segment's part of the statistics of an index, for terms that :meth:`find`
         found.
         """
-        rows = np.maximum(term_numbers, 0)
-        frequencies = (
-            self.posting_offsets[rows + 1] - self.posting_offsets[rows]
-            if len(self.term_keys)
-            else rows
-        )
-        return Statistics(
-            CollectionStatistics(*self.totals), np.where(term_numbers >= 0, frequencies, 0)
-        )
+        frequencies = rows = np.maximum(term_numbers, 0)
+        if len(self.term_keys):
+            frequencies = self.posting_offsets[rows + 1] - self.posting_offsets[rows]
+        frequencies = np.where(term_numbers >= 0, frequencies, 0)
+        return Statistics(CollectionStatistics(*self.totals), frequencies)
 
     def _term(self, number: int) -> bytes:
         start, end = self.term_offsets[number : number + 2].tolist()
@@ -190,7 +184,8 @@ def _sort_terms(
     terms = {_encode_term(vocabulary[i]): i for i in present.tolist()}
     order = sorted(terms)
     rank = np.zeros(len(vocabulary), dtype=np.int32)
-    rank[[terms[term] for term in order]] = np.arange(len(order), dtype=np.int32)
+    words = [terms[term] for term in order]
+    rank[words] = np.arange(len(order), dtype=np.int32)
     return order, rank
 
 
@@ -217,10 +212,8 @@ def _encode_pairs(
     distinct_counts, count_ranks = np.unique(np.append(counts[repeated], 1), return_inverse=True)
     pairs[repeated] += (count_ranks[:-1] * len(distinct_lengths)).astype(np.int32)
     used = np.flatnonzero(np.bincount(pairs))
-    code_of = np.zeros(
-        len(distinct_counts) * len(distinct_lengths),
-        dtype=np.min_scalar_type(max(len(used) - 1, 0)),
-    )
+    n_pairs = len(distinct_counts) * len(distinct_lengths)
+    code_of = np.zeros(n_pairs, dtype=np.min_scalar_type(max(len(used) - 1, 0)))
     code_of[used] = np.arange(len(used))
     count, length = np.divmod(used, max(len(distinct_lengths), 1))
     return (

@@ -47,12 +47,12 @@ class Similarity:
         'bm25+k1=1.2'
         """
         default = type(self)()
-        changed = [
-            f.name for f in fields(self) if getattr(self, f.name) != getattr(default, f.name)
-        ]
-        return "+".join(
-            [self.name, *(f"{constant}={getattr(self, constant)!r}" for constant in changed)]
-        )
+        parts = [self.name]
+        for constant in (f.name for f in fields(self)):
+            value = getattr(self, constant)
+            if value != getattr(default, constant):
+                parts.append(f"{constant}={value!r}")
+        return "+".join(parts)
 
     def __str__(self) -> str:
         return self.spec

@@ -103,9 +103,8 @@ class Sparse(Engine):
         manifest, analyzer, stored = read_folder(folder, thoroughly=thoroughly)
         engine = cls(similarity=similarity, analyzer=analyzer, place=folder)
         segments = [Segment(*(arrays[name] for name in Segment._fields)) for arrays in stored]
-        engine._set_segments(
-            segments, [StoredTexts.of_arrays(arrays, "sentence") for arrays in stored]
-        )
+        texts = [StoredTexts.of_arrays(arrays, "sentence") for arrays in stored]
+        engine._set_segments(segments, texts)
         engine._stored, engine._fingerprint = stored, manifest.fingerprint
         return engine
 
@@ -155,9 +154,9 @@ class Sparse(Engine):
         The number counts lines; the id belongs to the row or passage.
         """
         segment, place = self._locate(number)
-        return (
-            sentence_place(self._stored[segment], place) if self._stored else super().source(number)
-        )
+        if not self._stored:
+            return super().source(number)
+        return sentence_place(self._stored[segment], place)
 
     def index(self, sentences: Iterable[str]) -> Self:
         """Index sentences, which are iterated once. They replace any that were indexed before."""
@@ -217,9 +216,7 @@ class Sparse(Engine):
         encoded = EncodedQueries.of(self.analyzer, queries)
         parts = self._search(search_top, encoded, k)
         if not parts:
-            return Hits(
-                np.empty(0, np.int64), np.empty(0, np.float32), np.zeros(len(queries) + 1, np.int64)
-            )
+            return Hits.of([()] * len(queries))
         return merge_hits(parts, self._firsts[:-1].tolist(), k)
 
     def best_constrained(self, questions: Sequence[str], options: Sequence[Sequence[str]]) -> Best:
@@ -228,65 +225,55 @@ class Sparse(Engine):
         """
         encoded = EncodedQueries.of(self.analyzer, questions, options)
         offsets = offsets_of(list(map(len, options)))
-        return merge_best(
-            self._search(search_constrained, encoded), self._firsts[:-1].tolist(), offsets
-        )
+        best_of_segments = self._search(search_constrained, encoded)
+        return merge_best(best_of_segments, self._firsts[:-1].tolist(), offsets)
 
     def term_facts(self, query: str, sentence: int) -> QueryFacts:
         """See :meth:`Engine.term_facts`."""
         number, place = self._locate(sentence)
         segment, encoded = self.segments[number], EncodedQueries.of(self.analyzer, [query])
         term_lists, statistics = self._find(encoded.terms)
-        facts = term_statistics(term_lists[number], statistics, self.similarity).of_words(
-            encoded.texts
-        )
+        facts_of_words = term_statistics(term_lists[number], statistics, self.similarity)
+        facts = facts_of_words.of_words(encoded.texts)
         terms = weigh(encoded.texts, facts, self.similarity)
-        starts, stops = (
-            segment.posting_offsets[terms.terms],
-            segment.posting_offsets[terms.terms + 1],
-        )
-        lists = [
-            segment.posting_sentences[i:j]
-            for i, j in zip(starts.tolist(), stops.tolist(), strict=True)
-        ]
-        postings_of_terms = starts + np.array(
-            [np.searchsorted(numbers, place) for numbers in lists], dtype=np.int64
-        )
+        starts = segment.posting_offsets[terms.terms]
+        stops = segment.posting_offsets[terms.terms + 1]
+        bounds = zip(starts.tolist(), stops.tolist(), strict=True)
+        lists = [segment.posting_sentences[i:j] for i, j in bounds]
+        places = [np.searchsorted(numbers, place) for numbers in lists]
+        postings_of_terms = starts + np.array(places, dtype=np.int64)
         has = np.array([place in numbers for numbers in lists], dtype=np.bool_)
         postings = postings_of(segment, statistics, self.similarity)
         codes = postings.codes[postings_of_terms[has]]
-        shares = postings.scores(terms.weights[has], codes, self.similarity.term_scores).astype(
-            np.float64
-        )
+        scores = postings.scores(terms.weights[has], codes, self.similarity.term_scores)
+        shares = scores.astype(np.float64)
+        boosts = terms.boosts[has]
         to_scores = combine(encoded.texts, facts, self.similarity)
         if to_scores is not None:
-            matched = np.full(len(shares), terms.boosts[has].sum(), dtype=np.float64)
-            shares = to_scores(shares, matched, np.zeros(len(shares), dtype=np.int64)).astype(
-                np.float64
-            )
+            matched = np.full(len(shares), boosts.sum(), dtype=np.float64)
+            queries = np.zeros(len(shares), dtype=np.int64)
+            shares = to_scores(shares, matched, queries).astype(np.float64)
         has_list = facts.lists >= 0
-        words, idfs = (
-            encoded.texts.words[has_list][has],
-            facts.idfs[has_list][has].astype(np.float64),
-        )
-        counts = encoded.texts.counts
+        words = encoded.texts.words[has_list][has]
         of_terms = zip(
             [encoded.terms[word] for word in words],
-            terms.boosts[has].tolist(),
+            boosts.tolist(),
             shares.tolist(),
             segment.code_counts[codes].tolist(),
-            np.asarray(statistics.frequencies)[words].tolist(),
-            idfs.tolist(),
+            statistics.frequencies[words].tolist(),
+            facts.idfs[has_list][has].astype(np.float64).tolist(),
             strict=True,
         )
+        collection, counts = statistics.collection, encoded.texts.counts
+        squares = counts * facts.idfs.astype(np.float64) ** 2
         return QueryFacts(
             [TermFacts(*of_term) for of_term in of_terms],
-            int(statistics.collection.n_sentences),
-            int(statistics.collection.n_with_terms),
-            int(statistics.collection.n_tokens),
+            int(collection.n_sentences),
+            int(collection.n_with_terms),
+            int(collection.n_tokens),
             int(segment.code_lengths[codes[0]]) if len(codes) else 0,
             int(counts.sum()),
-            float((counts * facts.idfs.astype(np.float64) ** 2).sum()),
+            float(squares.sum()),
         )
 
     def best_in_passages(self, questions: Sequence[Question]) -> Best:
@@ -302,12 +289,12 @@ class Sparse(Engine):
         engine = object.__new__(type(self))
         engine.__dict__.update(self.__dict__)
         engine.left_out = (*self.left_out, *dropped.tolist())
-        engine.segments = tuple(
-            without_sentences(segment, dropped[i:j] - first)
-            for segment, (i, j), first in zip(
-                self.segments, pairwise(bounds.tolist()), self._firsts[:-1].tolist(), strict=True
-            )
-        )
+        segments = []
+        for segment, (i, j), first in zip(
+            self.segments, pairwise(bounds.tolist()), self._firsts[:-1].tolist(), strict=True
+        ):
+            segments.append(without_sentences(segment, dropped[i:j] - first))
+        engine.segments = tuple(segments)
         return engine
 
     def _set_segments(self, segments: Sequence[Segment], texts: Sequence[Sequence[str]]) -> None:
@@ -323,21 +310,17 @@ class Sparse(Engine):
     def _find(self, terms: Sequence[str]) -> tuple[list[NDArray[np.int64]], Statistics]:
         """Return where each segment has the terms, and their statistics in the whole index."""
         lists = [segment.find(terms) for segment in self.segments]
-        parts = [
-            segment.statistics(term_numbers)
-            for segment, term_numbers in zip(self.segments, lists, strict=True)
-        ]
+        parts = list(map(Segment.statistics, self.segments, lists))
         return lists, Statistics.total(parts, len(terms))
 
     def _search(
         self, search: Callable[..., _Result], queries: EncodedQueries, *arguments: Any
     ) -> list[_Result]:
         """Search all segments, with their common statistics."""
-        lists, *shared = *self._find(queries.terms), self.similarity, queries, *arguments
-        return [
-            search(segment, term_numbers, *shared)
-            for segment, term_numbers in zip(self.segments, lists, strict=True)
-        ]
+        lists, statistics = self._find(queries.terms)
+        shared = statistics, self.similarity, queries, *arguments
+        searched = zip(self.segments, lists, strict=True)
+        return [search(segment, term_numbers, *shared) for segment, term_numbers in searched]
 
 
 def _group_sentences(sentences: Iterable[str]) -> Iterator[list[str]]:
@@ -415,16 +398,12 @@ def search_top(
 ) -> Hits:
     """Return the `k` best sentences of each query in one segment, numbered from 0."""
     facts = term_statistics(lists, statistics, similarity).of_words(queries.texts)
-    hits = top_sentences(
-        postings_of(segment, statistics, similarity),
-        weigh(queries.texts, facts, similarity),
-        len(queries.texts.offsets) - 1,
-        segment.n_sentences,
-        k,
-        similarity.term_scores,
-        combine(queries.texts, facts, similarity),
-    )
-    return Hits(*hits)
+    postings = postings_of(segment, statistics, similarity)
+    terms = weigh(queries.texts, facts, similarity)
+    to_scores = combine(queries.texts, facts, similarity)
+    n_queries, n_sentences = len(queries.texts.offsets) - 1, segment.n_sentences
+    term_scores = similarity.term_scores
+    return Hits(*top_sentences(postings, terms, n_queries, n_sentences, k, term_scores, to_scores))
 
 
 def search_constrained(
@@ -438,33 +417,26 @@ def search_constrained(
     facts = term_statistics(lists, statistics, similarity)
     of_entries = facts.of_words(queries.texts), facts.of_words(queries.options)
     n_questions = len(queries.texts.offsets) - 1
-    firsts, sizes = np.zeros(n_questions, dtype=np.int64), np.full(n_questions, segment.n_sentences)
-    return best_constrained(
-        postings_of(segment, statistics, similarity),
-        weigh_constrained(queries[1:], *of_entries, similarity, firsts, sizes),
-        similarity.term_scores,
-        combine_constrained(queries[1:], *of_entries, similarity),
-    )
+    firsts = np.zeros(n_questions, dtype=np.int64)
+    sizes = np.full(n_questions, segment.n_sentences)
+    postings = postings_of(segment, statistics, similarity)
+    weighted = weigh_constrained(queries[1:], *of_entries, similarity, firsts, sizes)
+    to_scores = combine_constrained(queries[1:], *of_entries, similarity)
+    return best_constrained(postings, weighted, similarity.term_scores, to_scores)
 
 
 def merge_hits(hits_of_segments: Sequence[Hits], firsts: Sequence[int], k: int) -> Hits:
     """Merge the `k` best of each query from segments that begin at the sentences `firsts`."""
     if len(hits_of_segments) == 1:
-        return Hits(
-            hits_of_segments[0].sentences + firsts[0],
-            hits_of_segments[0].scores,
-            hits_of_segments[0].offsets,
-        )
+        (hits,) = hits_of_segments
+        return Hits(hits.sentences + firsts[0], hits.scores, hits.offsets)
     n_queries = len(hits_of_segments[0])
-    query = np.concatenate(
-        [np.repeat(np.arange(n_queries), np.diff(hits.offsets)) for hits in hits_of_segments]
-    )
-    numbers = np.concatenate(
-        [hits.sentences + first for hits, first in zip(hits_of_segments, firsts, strict=True)]
-    )
-    best, sentences, scores = best_per_query(
-        query, numbers, np.concatenate([hits.scores for hits in hits_of_segments]), k
-    )
+    sizes = [np.diff(hits.offsets) for hits in hits_of_segments]
+    query = np.concatenate([np.repeat(np.arange(n_queries), n_hits) for n_hits in sizes])
+    pairs = zip(hits_of_segments, firsts, strict=True)
+    numbers = np.concatenate([hits.sentences + first for hits, first in pairs])
+    scores = np.concatenate([hits.scores for hits in hits_of_segments])
+    best, sentences, scores = best_per_query(query, numbers, scores, k)
     return Hits(sentences, scores, offsets_of(np.bincount(best, minlength=n_queries)))
 
 
@@ -479,5 +451,6 @@ def merge_best(
     for (numbers, values), first in zip(parts, firsts, strict=True):
         # Strictly larger: among equal scores the earlier segment, and so the lower number, wins.
         better = (numbers >= 0) & ((sentences < 0) | (values > scores))
-        sentences[better], scores[better] = numbers[better] + first, values[better]
+        sentences[better] = numbers[better] + first
+        scores[better] = values[better]
     return Best(sentences, scores, offsets)

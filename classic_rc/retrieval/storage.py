@@ -69,17 +69,10 @@ up to 2 seconds.
 """
 
 _ARRAYS = (
-    *(
-        "term_data",
-        "term_offsets",
-        "term_keys",
-        "posting_offsets",
-        "posting_sentences",
-        "posting_codes",
-    ),
-    *("code_counts", "code_lengths", "totals", "sentence_data", "sentence_offsets"),
-    *("input_data", "input_offsets", "input_starts", "label_data", "label_offsets", "places"),
-)
+    "term_data term_offsets term_keys posting_offsets posting_sentences posting_codes "
+    "code_counts code_lengths totals sentence_data sentence_offsets "
+    "input_data input_offsets input_starts label_data label_offsets places"
+).split()
 """The arrays of a segment file, in their order."""
 
 
@@ -95,9 +88,8 @@ def segment_key(texts: StoredTexts, places: Arrays, analyzer: Analyzer) -> str:
     """Return a hash of what a segment is built from: the sentences, their places, and the
     analyzer.
     """
-    digest = hashlib.sha256(
-        repr((INDEX_FORMAT, analyzer.signature, _hash_sample(analyzer))).encode()
-    )
+    version = INDEX_FORMAT, analyzer.signature, _hash_sample(analyzer)
+    digest = hashlib.sha256(repr(version).encode())
     texts.hash_into(digest)
     for name, array in places.items():
         digest.update(repr((name, array.dtype.str, len(array))).encode())
@@ -118,10 +110,8 @@ def write_segment(folder: Path, key: str, arrays: Arrays) -> StoredSegment:
     """
     path = folder / segment_name(key)
     temporary = path.with_name(f"{path.name}.{os.getpid()}-{threading.get_ident()}.tmp")
-    digest, table = (
-        hashlib.sha256(),
-        [[arrays[name].dtype.str, len(arrays[name])] for name in _ARRAYS],
-    )
+    digest = hashlib.sha256()
+    table = [[arrays[name].dtype.str, len(arrays[name])] for name in _ARRAYS]
     try:
         with open(temporary, "wb") as file:
             for name in _ARRAYS:
@@ -329,10 +319,8 @@ class Manifest:
         """Write the manifest into a folder, replacing an older one."""
         values = {"kind": _KIND, "format": INDEX_FORMAT, **asdict(self)}
         values["segments"] = [segment._asdict() for segment in self.segments]
-        write_file(
-            folder / MANIFEST,
-            json.dumps({**values, _CHECKSUM: _hash_values(values)}, indent=1) + "\n",
-        )
+        text = json.dumps({**values, _CHECKSUM: _hash_values(values)}, indent=1)
+        write_file(folder / MANIFEST, text + "\n")
 
     @classmethod
     def read(cls, folder: Path) -> Self:
@@ -344,7 +332,8 @@ class Manifest:
             facts = {"where": error.where, "found": error.found, "expected": error.expected}
             raise DataError(error.problem, source=source, hint=REBUILD_HINT, **facts) from None
         for field, expected in (("kind", _KIND), ("format", INDEX_FORMAT)):
-            if (actual := values.get(field) if isinstance(values, dict) else values) != expected:
+            actual = values.get(field) if isinstance(values, dict) else values
+            if actual != expected:
                 raise DataError(
                     "not a manifest of an index of this version",
                     source=source,

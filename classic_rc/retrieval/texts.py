@@ -40,17 +40,16 @@ class StoredTexts(Sequence[str]):
     def of(cls, texts: Iterable[str]) -> Self:
         """Encode texts in memory, with offsets of the smallest type that holds them."""
         texts = texts if isinstance(texts, list) else list(texts)
-        parts, lengths = [], np.fromiter(map(len, texts), np.int64, len(texts))  # in characters
+        parts = []
+        lengths = np.fromiter(map(len, texts), np.int64, len(texts))  # in characters
         for start in range(0, len(texts), _BLOCK):
             block = slice(start, start + _BLOCK)
             parts.append(_encode("".join(texts[block])))
             if len(parts[-1]) > lengths[block].sum():  # not only ASCII
                 lengths[block] = [len(_encode(text)) for text in texts[block]]
         offsets = offsets_of(lengths)
-        return cls(
-            np.frombuffer(b"".join(parts), np.uint8),
-            offsets.astype(np.min_scalar_type(offsets[-1])),
-        )
+        data = np.frombuffer(b"".join(parts), np.uint8)
+        return cls(data, offsets.astype(np.min_scalar_type(offsets[-1])))
 
     @classmethod
     def of_arrays(cls, arrays: Mapping[str, NDArray[Any]], name: str) -> Self:
@@ -74,9 +73,8 @@ class StoredTexts(Sequence[str]):
             return self._bytes(position).decode("utf-8", "surrogatepass")
         if position.step != 1:
             return StoredTexts.of(self[i] for i in position)
-        return StoredTexts(
-            self.data, self.offsets[position.start : max(position.start, position.stop) + 1]
-        )
+        stop = max(position.start, position.stop)
+        return StoredTexts(self.data, self.offsets[position.start : stop + 1])
 
     def __iter__(self) -> Iterator[str]:
         for block, bounds in self._blocks():
@@ -95,8 +93,9 @@ class StoredTexts(Sequence[str]):
     def count_with(self, character: str) -> int:
         """Return how many texts have a character."""
         first, *rest = _encode(character)
-        start, end = int(self.offsets[0]), int(self.offsets[-1]) - len(rest)
-        places = start + np.flatnonzero(self.data[start : max(end, start)] == first)
+        start = int(self.offsets[0])
+        end = max(int(self.offsets[-1]) - len(rest), start)
+        places = start + np.flatnonzero(self.data[start:end] == first)
         for number, byte in enumerate(rest, start=1):
             places = places[self.data[places + number] == byte]
         return len(np.unique(np.searchsorted(self.offsets, places, side="right")))
@@ -106,12 +105,13 @@ class StoredTexts(Sequence[str]):
         little-endian.
         """
         for block, bounds in self._blocks():
-            starts = bounds[:-1] + np.arange(0, _PREFIX * (len(bounds) - 1), _PREFIX)
+            starts = bounds[:-1] + _PREFIX * np.arange(len(bounds) - 1)
             prefixes = starts[:, None] + np.arange(_PREFIX)
             hashed = np.empty(len(block) + prefixes.size, dtype=np.uint8)
             is_text = np.ones(len(hashed), dtype=np.bool_)
             is_text[prefixes] = False
-            hashed[prefixes] = np.diff(bounds).astype("<u8").view(np.uint8).reshape(-1, _PREFIX)
+            lengths = np.diff(bounds).astype("<u8")
+            hashed[prefixes] = lengths.view(np.uint8).reshape(-1, _PREFIX)
             hashed[is_text] = np.frombuffer(block, np.uint8)
             digest.update(hashed.data)
 
@@ -119,7 +119,8 @@ class StoredTexts(Sequence[str]):
         """Yield the bytes of some texts, and the offset of each in them."""
         for start in range(0, len(self), _BLOCK):
             bounds = self.offsets[start : start + _BLOCK + 1].astype(np.int64)
-            yield self.data[bounds[0] : bounds[-1]].tobytes(), bounds - bounds[0]
+            first, last = bounds[0], bounds[-1]
+            yield self.data[first:last].tobytes(), bounds - first
 
     def _bytes(self, index: int) -> bytes:
         start, end = self.offsets[index : index + 2].tolist()

@@ -68,33 +68,24 @@ def find_verbatim(
     longest = [max(sentences, key=len, default="") for sentences in split]
     sentences_with = find_texts(corpus, [*(q.query for q in questions), *longest])
     containing = [sentences_with[q.query] for q in questions]
-    n_pairs = sum(
-        _has_answer_near(corpus, q, numbers)
-        for q, numbers in zip(questions, containing, strict=True)
-    )
-    split = [
-        passage_texts
-        for passage_texts, longest_text in zip(split, longest, strict=True)
-        if sentences_with[longest_text]
-    ]
+    n_questions = sum(map(bool, containing))
+    numbers_of_questions = zip(questions, containing, strict=True)
+    n_pairs = sum(_has_answer_near(corpus, q, numbers) for q, numbers in numbers_of_questions)
+    pairs = zip(split, longest, strict=True)
+    split = [texts for texts, longest_text in pairs if sentences_with[longest_text]]
     if split:
-        sentences_with = find_texts(
-            corpus, [text for passage_texts in split for text in passage_texts]
-        )
-    complete = [
-        passage_texts
-        for passage_texts in split
-        if all(sentences_with[text] for text in passage_texts)
-    ]
-    numbers = [
-        *containing,
-        *(sentences_with[text] for passage_texts in complete for text in passage_texts),
-    ]
+        sentences_with = find_texts(corpus, [text for texts in split for text in texts])
+    n_passages = 0
+    for texts in split:
+        numbers_of_texts = [sentences_with[text] for text in texts]
+        if all(numbers_of_texts):
+            n_passages += 1
+            containing += numbers_of_texts
     return VerbatimPassages(
-        sum(map(bool, containing)),
+        n_questions,
         n_pairs,
-        len(complete) if passages else None,
-        frozenset().union(*numbers),
+        n_passages if passages else None,
+        frozenset().union(*containing),
     )
 
 
@@ -108,11 +99,8 @@ def find_texts(corpus: Corpus, texts: Sequence[str]) -> dict[str, list[int]]:
     engine = corpus.engine
     sentences_with: dict[str, list[int]] = {text: [] for text in texts}
     words = TextWords(engine.analyzer)
-    terms = {
-        text: text_terms
-        for text, text_terms in zip(sentences_with, words.of(list(sentences_with)), strict=True)
-        if text_terms
-    }
+    terms_of_texts = zip(sentences_with, words.of(list(sentences_with)), strict=True)
+    terms = {text: text_terms for text, text_terms in terms_of_texts if text_terms}
     finders: list[_TextFinder] = []
     first, sentences = 0, engine.sentences() if terms else iter(())
     blocks = iter(lambda: list(islice(sentences, block_size(_BLOCK))), [])
@@ -176,15 +164,14 @@ def _make_finders(texts: Sequence[str], sample: StoredTexts) -> list[_TextFinder
         normalised = normalised_text(text)
         n_bytes = len(StoredTexts.of([normalised]).data)
         by_width[min(_MAX_WIDTH, n_bytes)][text] = normalised
-    return [
-        _TextFinder(width, texts_of_width, sample) for width, texts_of_width in by_width.items()
-    ]
+    return [_TextFinder(width, texts, sample) for width, texts in by_width.items()]
 
 
 def _windows(texts: StoredTexts, width: int) -> NDArray[np.uint64]:
     """Return each `width` consecutive bytes of texts, one after the other, as a number."""
     data = texts.data.tobytes() + bytes(_MAX_WIDTH)
-    windows = np.ndarray(max(0, len(texts.data) - width + 1), "<u8", data, strides=(1,))
+    n_windows = max(0, len(texts.data) - width + 1)
+    windows = np.ndarray(n_windows, "<u8", data, strides=(1,))
     return windows if width == _MAX_WIDTH else windows & np.uint64(2 ** (8 * width) - 1)
 
 
@@ -215,8 +202,5 @@ def _has_answer_near(corpus: Corpus, question: Question, numbers: Sequence[int])
     near = {number + i for number in numbers for i in (0, 1)} - {corpus.engine.n_sentences}
     if not answers:
         return False
-    return any(
-        contains_text(sentence, answer)
-        for sentence in (normalised_text(corpus.engine.sentence(number)) for number in near)
-        for answer in answers
-    )
+    sentences = (normalised_text(corpus.engine.sentence(number)) for number in near)
+    return any(contains_text(sentence, answer) for sentence in sentences for answer in answers)

@@ -47,6 +47,9 @@ for it.
 """
 
 
+_SENTENCES = ("warnings", "notes", "unused")
+"""The fields of an evaluation that are kept with its rows."""
+
 _ENDED = ("a process ended", "from outside, perhaps for lack of memory: give fewer --jobs")
 
 
@@ -77,20 +80,15 @@ class CellFolder:
         try:
             document = parse_json(read_text(path), str(path))
             cell = Node(document["cell"], str(path))
-            if document["sha256"] != digest_of(cell.value) or digest_of(
-                cell.value["follows_from"]
-            ) != digest_of(facts):
+            is_intact = document["sha256"] == digest_of(cell.value)
+            if not is_intact or digest_of(cell.value["follows_from"]) != digest_of(facts):
                 raise cell.error("another content than was written")
             assert dataset.task is not None
             ids, rows = read_rows(cell, dataset, len(dataset))
             if ids != [question.id for question in dataset]:
                 raise cell.error("other questions")
-            warnings, notes_of_run, unused = (
-                tuple(cell.texts(name)) for name in ("warnings", "notes", "unused")
-            )
-            return Evaluation(
-                dataset, tuple(rows), warnings=warnings, notes=notes_of_run, unused=unused
-            )
+            sentences: dict[str, Any] = {name: tuple(cell.texts(name)) for name in _SENTENCES}
+            return Evaluation(dataset, tuple(rows), **sentences)
         except (
             ClassicRCError,
             ArithmeticError,
@@ -109,8 +107,9 @@ class CellFolder:
             "fingerprint": evaluation.dataset.fingerprint,
             "signatures": [row.signature for row in evaluation.rows],
             "rows": rows_to_plain(evaluation),
-            **{name: list(getattr(evaluation, name)) for name in ("warnings", "notes", "unused")},
         }
+        for name in _SENTENCES:
+            cell[name] = list(getattr(evaluation, name))
         # The checksum finds a damaged number that is still a number.
         document = {"version": __version__, "sha256": digest_of(cell), "cell": cell}
         write_file(
@@ -138,15 +137,16 @@ class SuiteData:
     def facts(self) -> dict[str, Any]:
         """The facts that determine all cells; what changes only reports is not among them."""
         protocol = self.protocol.without(Step.REPORT)
-        parts = {"data": self.dataset, "train": as_dataset(protocol.train), "tune": protocol.tune}
+        metrics = measured_metrics(self.dataset, self.protocol.metrics)
+        train, tune = as_dataset(protocol.train), protocol.tune
         return {
             "version": __version__,
             "python": ".".join(platform.python_version_tuple()[:2]),
-            "measured": [
-                metric.name for metric in measured_metrics(self.dataset, self.protocol.metrics)
-            ],
+            "measured": [metric.name for metric in metrics],
             "settings": protocol.to_plain(),
-            **{role: dataset and self._data_facts(dataset) for role, dataset in parts.items()},
+            "data": self._data_facts(self.dataset),
+            "train": train and self._data_facts(train),
+            "tune": tune and self._data_facts(tune),
         }
 
     def _data_facts(self, dataset: Dataset) -> dict[str, Any]:
@@ -241,7 +241,8 @@ class DatasetRun:
     @property
     def n_cells(self) -> int:
         """Number of systems, those that cannot answer included."""
-        return len(self.systems) + len({*self._errors} - {system.name for system in self.systems})
+        names = {system.name for system in self.systems}
+        return len(self.systems) + len(self._errors.keys() - names)
 
     @property
     def metric(self) -> Metric:
@@ -306,11 +307,12 @@ class DatasetRun:
             paths[sha256] = path
             return {"sha256": sha256}
 
+        def find(file: Mapping[str, Any]) -> str:
+            return paths.get(file["sha256"], "")
+
         entry = {**system_to_plain(replace(system, run_of=None, note=None), keep), "name": None}
         solver, reader = entry.get("solver"), self.data.dataset.reader
-        identity = identify(
-            solver, reader, lambda file: paths.get(file["sha256"], ""), self.data.facts["measured"]
-        )
+        identity = identify(solver, reader, find, self.data.facts["measured"])
         # a specification has paths, and what the bytes of code mean is in the identity
         if solver is not None:
             entry["solver"] = {
@@ -386,21 +388,15 @@ class DatasetRun:
             for warning in cell.warnings
             if warning not in cell.unused
         ]
-        unused = [
-            w
-            for w in (cells[0][1].unused if cells else ())
-            if all(w in cell.unused for _, cell in cells)
-        ]
+        # What another system uses is used.
+        first_unused = cells[0][1].unused if cells else ()
+        unused = [w for w in first_unused if all(w in cell.unused for _, cell in cells)]
         # A cell has this note about its own system, and the dataset has one about all of them.
         trivial = {trivial_note(data.dataset, cell.rows) for _, cell in cells}
         notes = dict.fromkeys(
             note for _, cell in cells for note in cell.notes if note not in trivial
         )
-        systems = [
-            system
-            for system in (*self.systems, *self._given)
-            if system.solver or system.number or (system.path and Path(system.path).is_file())
-        ]
+        systems = [system for system in (*self.systems, *self._given) if _can_be_recorded(system)]
         evaluation = assemble_evaluation(
             replace(data.dataset, name=entry.name),
             rows,
@@ -418,9 +414,16 @@ class DatasetRun:
         return with_statistics(evaluation, data.protocol) if has_statistics else evaluation
 
 
+def _can_be_recorded(system: System) -> bool:
+    if system.path is not None:
+        return Path(system.path).is_file()
+    return bool(system.solver or system.number)
+
+
 def _rows_of(system: System, cell: Evaluation) -> list[Row]:
     """Return the rows of a cell under the system's name, and with the present path of its file."""
-    rows = [replace(row, label=row.name.replace(_NAME, str(system.name), 1)) for row in cell.rows]
+    name = str(system.name)
+    rows = [replace(row, label=row.name.replace(_NAME, name, 1)) for row in cell.rows]
     if system.path is not None:
         rows = [replace(row, params={**row.params, "path": system.path}) for row in rows]
     return rows
@@ -460,4 +463,4 @@ def _compute_elsewhere(
     if isinstance(result, ClassicRCError):
         return i, result
     # Without the dataset and the solvers: the process that asks has them.
-    return i, {name: getattr(result, name) for name in ("rows", "warnings", "notes", "unused")}
+    return i, {name: getattr(result, name) for name in ("rows", *_SENTENCES)}

@@ -172,12 +172,10 @@ def evaluate(
                 on_row(run.evaluation())
     if run.errors and not run.rows:
         raise next(iter(run.errors.values()))
-    evaluation, run_protocol = run.evaluation(final=True), plan.protocol
-    return (
-        with_statistics(evaluation, run_protocol, progress=progress)
-        if run_protocol.has_statistics
-        else evaluation
-    )
+    evaluation = run.evaluation(final=True)
+    if not plan.protocol.has_statistics:
+        return evaluation
+    return with_statistics(evaluation, plan.protocol, progress=progress)
 
 
 def _check_jobs(jobs: Any) -> None:
@@ -298,31 +296,29 @@ class _RunningEvaluation:
         dataset = self.plan.dataset
         assert dataset.task is not None
         metric = metric_of_task(dataset, self.metrics[0] if self.metrics else None)
-        return f"{dataset.name}: {name}: {metric.label} {100 * row.metrics()[metric.name]:.2f}"
+        score = row.metrics()[metric.name]
+        return f"{dataset.name}: {name}: {metric.label} {100 * score:.2f}"
 
     def evaluation(self, *, final: bool = False) -> Evaluation:
         """Return the finished rows in the order of the systems; the warnings need the last one."""
         plan = self.plan
-        names = [ready.name for ready in plan.systems]
-        order = {name: names.index(name) for name in names}
-        order |= {
-            name: order[name.removesuffix(OUT_OF_FOLD)]
-            for name, _ in self.fitted
-            if name not in order
-        }
-        rows = [self.rows[name] for name in sorted(self.rows, key=lambda name: order[name])]
-        systems = [system for name, system in self.fitted if name in self.rows]
+        order = {ready.name: place for place, ready in enumerate(plan.systems)}
+        for name, _ in self.fitted:
+            # The row out of fold has its system's place; as the sort is stable, it comes after it.
+            if name not in order:
+                order[name] = order[name.removesuffix(OUT_OF_FOLD)]
+        rows = [self.rows[name] for name in sorted(self.rows, key=order.__getitem__)]
         finished = (plan.dataset, rows, plan.given, plan.protocol, self.groupings, self.errors)
         if not final:
             return assemble_evaluation(*finished, given=self.given)
-        warnings = (
-            *plan.notes,
-            *_data_warnings(plan.dataset, [system.solver for system in systems]),
-            *plan.overlap,
-            *(_saved_warnings(self.fitted, self.rows) if plan.protocol.drop_overlap else ()),
-            *_fit_warnings([(name, system) for name, system in self.fitted if name in self.rows]),
-            *_fold_warnings(systems, plan),
-        )
+        named_systems = [(name, system) for name, system in self.fitted if name in self.rows]
+        systems = [system for _, system in named_systems]
+        solvers = [system.solver for system in systems]
+        warnings = [*plan.notes, *_data_warnings(plan.dataset, solvers), *plan.overlap]
+        if plan.protocol.drop_overlap:
+            warnings += _saved_warnings(self.fitted, self.rows)
+        warnings += _fit_warnings(named_systems)
+        warnings += _fold_warnings(systems, plan)
         return assemble_evaluation(
             *finished,
             warnings=warnings,
@@ -433,32 +429,8 @@ def _expected_f1_facts(decision: Decision) -> dict[str, Any]:
 def _make_row(system: FittedSystem, outcomes: Outcomes, read_seconds: float) -> Row:
     solver, facts = system.fitted_solver, system.facts()
     variant = solver.variant_name() if solver.variants else None
+    signature = _row_signature(system, variant, facts)
     published = solver.published_tuning()
-    decision = system.decision
-    is_tuned = isinstance(decision, TunedThreshold)
-    cuts = getattr(decision, "cuts", "exact")
-    signature = Signature.of(
-        solver.name,
-        variant,
-        changed_params(solver, variant),
-        system.dataset,
-        ties=facts["ties"],
-        tie_tolerance=_tie_tolerance(system),
-        seed=facts["seed"],
-        **system.origins(dataset_signature),
-        copied=None if facts["copied"] is None else int(facts["copied"].sum()),
-        folds=FOLDS_VERSION if system.uses_folds else None,
-        groups=system.fold_groups,
-        **solver.signature_facts(),
-        # A tuned threshold follows from its tuning data; a given one is a parameter.
-        threshold=None if is_tuned else facts["threshold"],
-        tuned_for=getattr(decision, "metric", None),
-        relative_threshold=None if system.expected else getattr(decision, "margin", None),
-        max_spans=getattr(decision, "max_spans", None),
-        **_expected_f1_facts(decision),
-        tuned_cuts=None if cuts == "exact" else cuts,
-        expected="yes" if system.expected else None,
-    )
     if published and facts["tuned_on"] is None:
         facts["tuned_on"] = " + ".join(published.values())
         facts["tuned_here"] = system.dataset.fingerprint in published
@@ -466,6 +438,7 @@ def _make_row(system: FittedSystem, outcomes: Outcomes, read_seconds: float) -> 
         split := solver.default_tuning().get(system.dataset.fingerprint)
     ):
         facts["tuned_on"], facts["tuned_here"] = split, True
+    answers = getattr(solver, "answers_", None)
     return Row(
         solver=solver.name,
         variant=variant,
@@ -475,11 +448,40 @@ def _make_row(system: FittedSystem, outcomes: Outcomes, read_seconds: float) -> 
         outcomes=outcomes,
         block=Block.of(solver),
         caveats=system.caveats,
-        answers=counts
-        if isinstance(counts := getattr(solver, "answers_", None), AnswerCounts)
-        else None,
+        answers=answers if isinstance(answers, AnswerCounts) else None,
         seconds={"read": read_seconds, **system.seconds},
         **facts,
+    )
+
+
+def _row_signature(
+    system: FittedSystem, variant: str | None, facts: Mapping[str, Any]
+) -> Signature:
+    solver, decision, copied = system.fitted_solver, system.decision, facts["copied"]
+    # A tuned threshold follows from its tuning data; a given one is a parameter.
+    threshold = None if isinstance(decision, TunedThreshold) else facts["threshold"]
+    margin = None if system.expected else getattr(decision, "margin", None)
+    cuts = getattr(decision, "cuts", "exact")
+    return Signature.of(
+        solver.name,
+        variant,
+        changed_params(solver, variant),
+        system.dataset,
+        ties=facts["ties"],
+        tie_tolerance=_tie_tolerance(system),
+        seed=facts["seed"],
+        **system.origins(dataset_signature),
+        copied=None if copied is None else int(copied.sum()),
+        folds=FOLDS_VERSION if system.uses_folds else None,
+        groups=system.fold_groups,
+        **solver.signature_facts(),
+        threshold=threshold,
+        tuned_for=getattr(decision, "metric", None),
+        relative_threshold=margin,
+        max_spans=getattr(decision, "max_spans", None),
+        **_expected_f1_facts(decision),
+        tuned_cuts=None if cuts == "exact" else cuts,
+        expected="yes" if system.expected else None,
     )
 
 
@@ -522,25 +524,21 @@ def _measure_given(
         return (GivenNumber(primary.name, None, float(system.number) / 100, system.number),)
     predictions = cast(Sequence[Prediction], system.read(dataset, []))
     is_sampled = np.array([prediction.n_samples > 0 for prediction in predictions], dtype=np.bool_)
-    row = _row_of_predictions(
-        dataset, predictions, measured_metrics(dataset, protocol.metrics), system, 0.0
-    )
+    metrics = measured_metrics(dataset, protocol.metrics)
+    row = _row_of_predictions(dataset, predictions, metrics, system, 0.0)
+    measured = [(METRICS[name], rows) for name, rows in row.outcomes.statistics.items()]
     passages = passage_groups(dataset, protocol.group)
     settings = Resampling.of(passages, protocol.resamples or DEFAULT_RESAMPLES, protocol.seed or 0)
+    sampled_groups = {group: is_sampled & mask for group, mask in groups.items()}
     numbers = []
-    for group, mask in (
-        (None, is_sampled),
-        *((value, is_sampled & mask) for value, mask in groups.items()),
-    ):
-        measured = [(METRICS[name], rows) for name, rows in row.outcomes.statistics.items()]
+    for group, mask in [(None, is_sampled), *sampled_groups.items()]:
+        n_questions = int(mask.sum())
+        if not n_questions:
+            continue
         intervals = subset_intervals(measured, passages, mask, settings)
-        numbers += [
-            GivenNumber(
-                metric.name, group, metric.aggregate(rows[mask]), None, interval, int(mask.sum())
-            )
-            for (metric, rows), interval in zip(measured, intervals, strict=True)
-            if mask.any()
-        ]
+        for (metric, rows), interval in zip(measured, intervals, strict=True):
+            score = metric.aggregate(rows[mask])
+            numbers.append(GivenNumber(metric.name, group, score, None, interval, n_questions))
     return tuple(numbers)
 
 
@@ -568,22 +566,23 @@ def _row_of_predictions(
     tally = OutcomeTally(metrics, len(dataset))
     tally.add(np.arange(len(dataset)), dataset, predictions, None)
     is_detected = system.format is None or get_format(system.format).is_detected
-    options = {**({} if is_detected else {"format": system.format}), **system.options}
+    format_option = {} if is_detected else {"format": system.format}
+    options = {**format_option, **system.options}
+    params: dict[str, Any] = {"path": source, **options}
     settings = read_settings(source)
+    if settings is not None:
+        params["settings"] = dict(settings.facts)
     signature = Signature.of("score-file", None, {"file": file_digest(source), **options}, dataset)
+    # The file's format has answered with the first of several best candidates.
+    has_ties = any(p.n_tied > max(len(p.answers), 1) for p in predictions)
     return Row(
         solver="score-file",
         variant=None,
-        params={
-            "path": source,
-            **options,
-            **({} if settings is None else {"settings": dict(settings.facts)}),
-        },
+        params=params,
         signature=str(signature),
         short_signature=signature.short,
         outcomes=tally.outcomes(),
-        # The file's format has answered with the first of several best candidates.
-        ties="first" if any(p.n_tied > max(len(p.answers), 1) for p in predictions) else None,
+        ties="first" if has_ties else None,
         block=Block.GIVEN,
         answers=AnswerCounts.of(predictions),
         seconds={
@@ -623,12 +622,9 @@ def predict(
     blocks = list(predict_blocks(dataset, solver, protocol, **settings))
     scores = [block.scores for block in blocks if block.scores is not None]
     answers = [block.predictions for block in blocks if block.predictions is not None]
-    return PredictionRun(
-        dataset,
-        Scores.concatenate(scores) if scores else None,
-        list(itertools.chain.from_iterable(answers)) if answers else None,
-        blocks[-1].warnings,
-    )
+    joined_scores = Scores.concatenate(scores) if scores else None
+    predictions = list(itertools.chain.from_iterable(answers)) if answers else None
+    return PredictionRun(dataset, joined_scores, predictions, blocks[-1].warnings)
 
 
 def predict_blocks(
@@ -734,9 +730,8 @@ def _leaves_sentences(tokenizer: str, texts: Sequence[str]) -> bool:
 
 def _fit_warnings(systems: Sequence[tuple[str, FittedSystem]]) -> Iterator[str]:
     """Yield each system's caveats once."""
-    yield from dict.fromkeys(
-        f"{name}: {caveat}" for name, system in systems for caveat in system.caveats
-    )
+    sentences = (f"{name}: {caveat}" for name, system in systems for caveat in system.caveats)
+    yield from dict.fromkeys(sentences)
 
 
 def _saved_warnings(

@@ -248,7 +248,8 @@ def measure_words(solver: Solver, explanation: Explanation) -> Explanation:
             explanation,
             note=f"no ablation: the solver cannot score a question without a word ({reason})",
         )
-    first, others = scores[0], np.array([scores[k] for k in range(1, len(parts) + 1)])
+    first = scores[0]
+    others = np.array([scores[k] for k in range(1, len(parts) + 1)])
     explained = []
     for i, plain in enumerate(explanation.candidates):
         effects = (first[i] - others[:, i]).tolist() if len(parts) else []
@@ -275,21 +276,20 @@ def _parts_of(question: Question) -> list[_OmittedWords]:
     once.
     """
     text = question.text.replace(PLACEHOLDER, " " * len(PLACEHOLDER))
-    parts = [_OmittedWords("question", m[0], m.start(), m.end()) for m in _WORD.finditer(text)]
+    parts = [_OmittedWords("question", m[0], *m.span()) for m in _WORD.finditer(text)]
     if question.task.has_choices:
-        words = dict.fromkeys(m[0] for c in question.candidates for m in _WORD.finditer(c.text))
-        parts += [_OmittedWords("candidate", word, 0, 0) for word in words]
+        texts = (candidate.text for candidate in question.candidates)
+        distinct_words = dict.fromkeys(word for text in texts for word in _WORD.findall(text))
+        parts += [_OmittedWords("candidate", word, 0, 0) for word in distinct_words]
     parts = parts[: MOST_ABLATIONS // 2]
-    passage_words = [(m.start(), m.end()) for m in _WORD.finditer(question.passage.text)]
-    together = -(-len(passage_words) // (MOST_ABLATIONS - len(parts)))
-    for first in range(0, len(passage_words), max(together, 1)):
-        start, end = (
-            passage_words[first][0],
-            passage_words[min(first + together, len(passage_words)) - 1][1],
-        )
-        parts.append(
-            _OmittedWords("passage", " ".join(question.passage.text[start:end].split()), start, end)
-        )
+    passage = question.passage.text
+    spans = [m.span() for m in _WORD.finditer(passage)]
+    together = -(-len(spans) // (MOST_ABLATIONS - len(parts)))
+    for first in range(0, len(spans), max(together, 1)):
+        omitted = spans[first : first + together]
+        start, end = omitted[0][0], omitted[-1][1]
+        words = " ".join(passage[start:end].split())
+        parts.append(_OmittedWords("passage", words, start, end))
     return parts
 
 
@@ -297,7 +297,8 @@ def _without(question: Question, words: _OmittedWords) -> Question:
     """Return the question with blanks in place of words."""
 
     def blank(text: str) -> str:
-        return text[: words.start] + " " * (words.end - words.start) + text[words.end :]
+        blanks = " " * (words.end - words.start)
+        return text[: words.start] + blanks + text[words.end :]
 
     if words.where == "passage":
         return replace(
@@ -306,7 +307,6 @@ def _without(question: Question, words: _OmittedWords) -> Question:
     if words.where == "question":
         return replace(question, text=blank(question.text))
     word = re.compile(rf"(?<!\w){re.escape(words.text)}(?!\w)")
-    candidates = tuple(
-        replace(c, text=word.sub(" " * len(words.text), c.text)) for c in question.candidates
-    )
+    blanks = " " * len(words.text)
+    candidates = tuple(replace(c, text=word.sub(blanks, c.text)) for c in question.candidates)
     return replace(question, candidates=candidates)

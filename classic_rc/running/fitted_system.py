@@ -41,6 +41,9 @@ from classic_rc.text.analyzers import get_analyzer
 from classic_rc.text.encode import Encoders, SharedQuestions, encode
 from classic_rc.text.encoded import EncodedDataset
 
+_Reordered = tuple[SharedQuestions, NDArray[np.int64]]
+"""What :func:`reorder_options` returns, with shared encodings."""
+
 
 class EncodingCache:
     """Datasets that are encoded once for all systems, folds and tuning steps."""
@@ -48,7 +51,8 @@ class EncodingCache:
     def __init__(self) -> None:
         self.encoders = Encoders()
         self._shared: dict[int, SharedQuestions] = {}  # by id of the dataset
-        self._reordered: dict[tuple[int, int, int], tuple[SharedQuestions, NDArray[np.int64]]] = {}
+        # by id of the dataset, number of questions and seed
+        self._reordered: dict[tuple[int, int, int], _Reordered] = {}
         self.later: Sequence[Solver] = ()  # solvers of later calls, whose encodings are kept too
 
     def of(self, dataset: Dataset) -> Sequence[Question]:
@@ -60,9 +64,7 @@ class EncodingCache:
             return dataset
         return self._shared.setdefault(id(dataset), SharedQuestions(dataset, self.encoders))
 
-    def reordered(
-        self, dataset: Dataset, index: NDArray[np.int64], seed: int
-    ) -> tuple[SharedQuestions, NDArray[np.int64]]:
+    def reordered(self, dataset: Dataset, index: NDArray[np.int64], seed: int) -> _Reordered:
         """Return what :func:`reorder_options` does for the questions at `index`, which their
         number identifies.
         """
@@ -74,10 +76,11 @@ class EncodingCache:
 
     def keep_only(self, dataset: Dataset) -> None:
         """Free the encodings of all other datasets."""
-        self._shared = {key: shared for key, shared in self._shared.items() if key == id(dataset)}
-        self._reordered = {
-            key: copies for key, copies in self._reordered.items() if key[0] == id(dataset)
-        }
+        for dataset_id in self._shared.keys() - {id(dataset)}:
+            del self._shared[dataset_id]
+        for key in list(self._reordered):
+            if key[0] != id(dataset):
+                del self._reordered[key]
 
     def keep_analyzers(self, solvers: Sequence[Solver]) -> None:
         """Free the encodings under analyzers that neither these solvers nor those of later calls
@@ -142,7 +145,8 @@ def iter_blocks(
         block.keep_only(())  # encodings refer to their questions: nothing else frees them soon
 
     start, size, limit = 0, 0, block_size(_BLOCK_CHARACTERS)
-    for i, question in enumerate(dataset if in_parts or dataset.span_generator is not None else ()):
+    is_cut = in_parts or dataset.span_generator is not None
+    for i, question in enumerate(dataset if is_cut else ()):
         if (key := id(question.passage)) not in generated:
             if size >= limit:
                 yield from blocks(start, i)
@@ -272,10 +276,11 @@ class FittedSystem:
             return False
         assert self.dataset.task is not None
         decision = solver.decision_for(self.dataset.task)
+        if decision.needs_fit or decision.is_open:
+            return False
         same_decision = clone_unfitted(solver)
         same_decision.decision = self._configured.decision
-        is_same = is_same_solver(same_decision, self._configured)
-        return is_same and not decision.needs_fit and not decision.is_open
+        return is_same_solver(same_decision, self._configured)
 
     def with_decision(self, solver: Solver, name: str) -> FittedSystem:
         """Return a system that has learned what this one has, and answers by the decision of
@@ -469,10 +474,8 @@ class FittedSystem:
         predictions: Sequence[Prediction]
         start = time.perf_counter()
         if self._tuned is not None:
-            predictions, self._by_fold = (
-                self._tuned.decide(scores, questions, index),
-                self._tuned.solvers,
-            )
+            predictions = self._tuned.decide(scores, questions, index)
+            self._by_fold = self._tuned.solvers
         elif self.cross_fit:
             folds = self._folds.folds(questions)
             predictions, self._by_fold = cross_fit(self.decision, scores, questions, folds)
@@ -539,10 +542,9 @@ class FittedSystem:
             return self.decide_in_expectation(block, scores)
         predictions: dict[int, Prediction] = {}
         for rule, (_, held_out) in zip(self._by_fold, self._folds.folds(self.dataset), strict=True):
-            answers = rule.decide(
-                scores.take(held_out), [block.questions[i] for i in held_out.tolist()]
-            )
-            predictions.update(zip(held_out.tolist(), answers, strict=True))
+            places = held_out.tolist()
+            answers = rule.decide(scores.take(held_out), [block.questions[i] for i in places])
+            predictions.update(zip(places, answers, strict=True))
         return [predictions[i] for i in range(len(block.questions))]
 
     def facts(self) -> dict[str, Any]:
@@ -550,11 +552,11 @@ class FittedSystem:
         :class:`~classic_rc.results.outcomes.Row`.
         """
         decision = self.decision
-        draws_ties = isinstance(decision, Argmax) and decision.ties == "random"
-        seed = getattr(decision if draws_ties else self.solver, "seed", None)
+        ties = decision.ties if isinstance(decision, Argmax) else None
+        seed = getattr(decision if ties == "random" else self.solver, "seed", None)
         return {
             "expected": self.expected,
-            "ties": decision.ties if isinstance(decision, Argmax) and not self.expected else None,
+            "ties": None if self.expected else ties,
             "seed": None if self.expected else seed,
             "threshold": self._threshold(),
             "tuned_here": self.tuned_here,
@@ -568,9 +570,9 @@ class FittedSystem:
 
     def origins(self, label: Callable[[Dataset | TrainedOn], str]) -> dict[str, str | None]:
         """Return the labels of the data that it was tuned on and trained on."""
-        tuned_on = (
-            self._folds.label if self.cross_fit else None if self.tune is None else label(self.tune)
-        )
+        tuned_on = None if self.tune is None else label(self.tune)
+        if self.cross_fit:
+            tuned_on = self._folds.label
         if self.tuned_out_of_fold:
             tuned_on = f"{tuned_on} out of fold ({self._folds.label})"
         return {"tuned_on": tuned_on, "trained_on": self._trained_on(label)}
@@ -608,9 +610,13 @@ class FittedSystem:
         ]
         if self.cross_fit:
             return {name: [getattr(fold, f"{name}_") for fold in self._by_fold] for name in names}
+        tuned = {name: getattr(self.solver, f"{name}_") for name in names}
+        # With a decision of each fold, no constant is the row's.
         fitted = vars(self.decision) if self._learned is None else {}
-        constants = {n: fitted[f"{n}_"] for n in self.decision.parameters if f"{n}_" in fitted}
-        return {name: getattr(self.solver, f"{name}_") for name in names} | constants
+        for name in self.decision.parameters:
+            if f"{name}_" in fitted:
+                tuned[name] = fitted[f"{name}_"]
+        return tuned
 
     def _trained_on(self, label: Callable[[Dataset | TrainedOn], str]) -> str | None:
         before = list(map(label, self.fitted_solver.learned_before))
@@ -681,10 +687,9 @@ def _count_forks(solver: Solver, n_passages: int, jobs: int) -> int:
 
 
 def _join_shards(questions: EncodedDataset, shards: Sequence[Scores]) -> Scores:
-    scores = questions.in_order(
-        np.concatenate([shard.values for shard in shards]),
-        np.concatenate([shard.evidence for shard in shards]),
-    )
+    values = np.concatenate([shard.values for shard in shards])
+    evidence = np.concatenate([shard.evidence for shard in shards])
+    scores = questions.in_order(values, evidence)
     return replace(scores, relative_ties=all(shard.relative_ties for shard in shards))
 
 
@@ -692,11 +697,9 @@ def _checked_with_members(
     solver: Solver, questions: Sequence[Question], jobs: int = 1
 ) -> list[Scores]:
     with solver.failures():  # here, because errors of other processes come without their place
-        return (
-            solver.score_with_members(questions)
-            if solver.members
-            else [_checked(solver, questions, jobs)]
-        )
+        if solver.members:
+            return solver.score_with_members(questions)
+        return [_checked(solver, questions, jobs)]
 
 
 def _checked(solver: Solver, questions: Sequence[Question], jobs: int = 1) -> Scores:
@@ -709,12 +712,13 @@ def _checked(solver: Solver, questions: Sequence[Question], jobs: int = 1) -> Sc
     else:
         offsets = offsets_of([len(q.candidates) for q in questions])
     if not np.array_equal(scores.offsets, offsets):
+        n_candidates, n_questions = offsets[-1], len(offsets) - 1
+        actual = f"{len(scores.values)} scores in {len(scores)} rows"
         raise OutputError(
             f"score_candidates of solver {solver.name!r} must return one score per candidate: got "
-            f"{len(scores.values)} scores in {len(scores)} rows for {offsets[-1]} candidates of "
-            f"{len(offsets) - 1} questions",
+            f"{actual} for {n_candidates} candidates of {n_questions} questions",
             field="score_candidates",
-            found=f"{len(scores.values)} scores in {len(scores)} rows",
-            expected=f"{offsets[-1]} scores in {len(offsets) - 1} rows",
+            found=actual,
+            expected=f"{n_candidates} scores in {n_questions} rows",
         )
     return scores

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from itertools import compress, product
+from itertools import compress, islice, product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -139,6 +139,7 @@ class PerturbedEvaluation:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, ready for JSON."""
+        missing = [{"name": name, "reason": str(error)} for name, error in self.errors.items()]
         return {
             "dataset": dataset_record(self.dataset),
             "metric": self.metric.name,
@@ -147,9 +148,7 @@ class PerturbedEvaluation:
             "systems": [asdict(original) for original in self.originals],
             "scores": [asdict(score) for score in self.scores],
             "left_out": dict(self.left_out),
-            "missing": [
-                {"name": name, "reason": str(error)} for name, error in self.errors.items()
-            ],
+            "missing": missing,
             "warnings": list(self.warnings),
         }
 
@@ -239,7 +238,10 @@ def evaluate_perturbed(
         str, dict[str, list[_Statistics]]
     ] = {}  # by system, and by perturbation; "" is the original
     lost: dict[tuple[str, str], list[float]] = {}  # by perturbation and part of the questions
-    copies = [(p, seed + i) for p in perturbations for i in range(seeds if p.draws else 1)]
+    copies = []
+    for perturbation in perturbations:
+        n_copies = seeds if perturbation.draws else 1
+        copies += [(perturbation, seed + i) for i in range(n_copies)]
     with progress_bar(dataset.name, 1 + len(copies), progress, unit="copy") as advance:
         advance.stage("original")
         shared = EncodingCache()
@@ -275,8 +277,10 @@ def evaluate_perturbed(
             copy = add_span_candidates(copy, protocol.spans)
             share_groups(copy, dataset, fold_plan(plan.separated))
             for subset, mask in subsets.items():
-                questions = (list(compress(of.questions, mask)) for of in (dataset, copy))
-                share = count_unanswerable(*questions) / int(mask.sum())
+                original_questions = list(compress(dataset.questions, mask))
+                copy_questions = list(compress(copy.questions, mask))
+                n_lost = count_unanswerable(original_questions, copy_questions)
+                share = n_lost / int(mask.sum())
                 lost.setdefault((perturbation.name, subset), []).append(share)
             shared = EncodingCache()
             for name, (solver, system) in fitted.items():
@@ -297,10 +301,9 @@ def evaluate_perturbed(
     scores: list[PerturbedScore] = []
     for (system_name, (_, system)), (subset, mask) in product(fitted.items(), subsets.items()):
         name = system_name + subset
-        statistics = {
-            changed: [rows[mask] for rows in copy_rows]
-            for changed, copy_rows in answers[system_name].items()
-        }
+        statistics: dict[str, list[_Statistics]] = {}
+        for changed, copy_rows in answers[system_name].items():
+            statistics[changed] = [rows[mask] for rows in copy_rows]
         measured = [(metric, rows) for copy_rows in statistics.values() for rows in copy_rows]
         subset_groups = np.unique(groups[mask], return_inverse=True)[1].reshape(-1)
         # The same resamples for a system and its copies, so that differences are paired.
@@ -318,7 +321,7 @@ def evaluate_perturbed(
             by_seed = tuple(metric.aggregate(rows) for rows in copy_rows)
             if has_groups:
                 mean_rows: NDArray[np.float64] = np.mean(copy_rows, axis=0)
-                copies_drawn = [of for _ in copy_rows if (of := next(drawn)) is not None]
+                copies_drawn = [d for d in islice(drawn, len(copy_rows)) if d is not None]
                 mean_drawn = np.mean(copies_drawn, axis=0) if copies_drawn else None
                 rows, distributions = [mean_rows, original], [mean_drawn, base]
                 interval = interval_of(metric, rows, distributions, subset_groups)
@@ -355,13 +358,11 @@ def _measure(
     decide: Callable[[QuestionBlock, Scores], Sequence[Prediction]],
     jobs: int,
 ) -> _Statistics:
-    answered = (
-        (block.questions, decide(block, scorer.score(block, jobs)))
-        for block in iter_blocks(dataset, shared)
-    )
-    return np.concatenate(
-        [metric.statistics(questions, answers) for questions, answers in answered]
-    )
+    statistics = []
+    for block in iter_blocks(dataset, shared):
+        predictions = decide(block, scorer.score(block, jobs))
+        statistics.append(metric.statistics(block.questions, predictions))
+    return np.concatenate(statistics)
 
 
 def _file_error(ready: ReadySystem, dataset: Dataset) -> UsageError:

@@ -74,11 +74,9 @@ def _uses_threshold(rule: Decision, threshold: float | Cuts) -> bool:
 
 def fold_plan(protocol: Protocol) -> FoldPlan:
     """Return the folds to learn in and to tune in."""
-    return (
-        FoldPlan(group=protocol.group)
-        if protocol.cv is None
-        else FoldPlan(protocol.cv, protocol.group)
-    )
+    if protocol.cv is None:
+        return FoldPlan(group=protocol.group)
+    return FoldPlan(protocol.cv, protocol.group)
 
 
 def prepare_data(protocol: Protocol) -> Protocol:
@@ -111,10 +109,8 @@ def separate_data(protocol: Protocol, dataset: Dataset) -> tuple[Protocol, tuple
         notes.extend([note] if note else [])
         return remaining
 
-    train, tune = (
-        separate("training", as_dataset(protocol.train)),
-        separate("tuning", protocol.tune),
-    )
+    train = separate("training", as_dataset(protocol.train))
+    tune = separate("tuning", protocol.tune)
     return replace(protocol, train=train, tune=tune), tuple(notes)
 
 
@@ -210,10 +206,8 @@ def make_plan(
             field="solver",
             found=first,
         )
-    dataset, protocol = (
-        add_span_candidates(dataset, protocol.spans),
-        prepare_data(protocol),
-    )
+    dataset = add_span_candidates(dataset, protocol.spans)
+    protocol = prepare_data(protocol)
     separated, overlap = separate_data(protocol, dataset)
     planned = tuple(system for system in named_systems if system.failure is None)
     return EvaluationPlan(
@@ -325,12 +319,12 @@ def require_gold(dataset: Dataset, purpose: str) -> None:
     """
     hidden = sum(question.gold is None for question in dataset)
     if hidden:
+        has_labelled = hidden < len(dataset)
+        hint = "To use the labelled questions only, add --skip unlabelled" if has_labelled else None
         raise DataError(
             f"{hidden:,} of {len(dataset):,} questions hide their gold answers, so {purpose}",
             source=dataset.name,
-            hint=None
-            if hidden == len(dataset)
-            else "To use the labelled questions only, add --skip unlabelled",
+            hint=hint,
         )
 
 
@@ -379,16 +373,18 @@ def _check_learned(solver: Solver, dataset: Dataset) -> None:
         learned.require_language(dataset)
         if dataset.task is not Task.SPAN:
             continue
-        scorers = [(data.scorers or (DEFAULT_SCORER,))[0] for data in (learned, dataset)]
-        units = [SCORERS[name].unit for name in scorers]
-        if units[0] != units[1]:
+        learned_scorer, scorer = (
+            data.scorers[0] if data.scorers else DEFAULT_SCORER for data in (learned, dataset)
+        )
+        learned_unit, unit = SCORERS[learned_scorer].unit, SCORERS[scorer].unit
+        if unit != learned_unit:
             raise UsageError(
                 f"the saved solver {solver.name} learned from {learned.name}, whose scorer "
-                f"{scorers[0]} counts {units[0]}, but {scorers[1]} of {dataset.name} counts "
-                f"{units[1]}: fit it on data of the same units with `classic-rc fit`",
+                f"{learned_scorer} counts {learned_unit}, but {scorer} of {dataset.name} counts "
+                f"{unit}: fit it on data of the same units with `classic-rc fit`",
                 field="scorer",
-                found=scorers[1],
-                expected=units[0],
+                found=scorer,
+                expected=learned_unit,
             )
 
 
@@ -439,10 +435,11 @@ def configure_solver(solver: Solver, dataset: Dataset, protocol: Protocol | None
         changes = {"metric": protocol.tune_metric, "cuts": protocol.threshold}
         decision.set_params(**{name: value for name, value in changes.items() if value is not None})
     if protocol.seed is not None:
-        names = (name for name in solver.get_params() if "decision" not in name.split("__"))
-        solver.set_params(
-            **{name: protocol.seed for name in names if name.split("__")[-1] == "seed"}
-        )
+        paths = {name: name.split("__") for name in solver.get_params()}
+        # The seed of a decision is a setting of ties, which is set above.
+        for name, path in paths.items():
+            if path[-1] == "seed" and "decision" not in path:
+                solver.set_params(**{name: protocol.seed})
     solver.decision = decision
     return solver
 

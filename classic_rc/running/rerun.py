@@ -67,31 +67,26 @@ class RecordedFiles:
         folders.
         """
         recorded_place = self.place(path)
-        yield from (
-            shards
-            for shards in (recorded_place, *(p / recorded_place.name for p in self._places))
-            if find_shards(str(shards))
-        )
+        name = recorded_place.name
+        for shards in (recorded_place, *(place / name for place in self._places)):
+            if find_shards(str(shards)):
+                yield shards
         for place in (recorded_place, *self._places):
             if place.is_dir():
                 yield place
         for place in self._places:
-            yield from (
-                folder
-                for folder in sorted(place.rglob(glob.escape(recorded_place.name)))
-                if folder.is_dir()
-            )
+            for folder in sorted(place.rglob(glob.escape(name))):
+                if folder.is_dir():
+                    yield folder
 
     def find(self, file: Mapping[str, Any]) -> str:
         """Return the path of a file or folder with the recorded content, or raise the error of
         :meth:`problem`.
         """
-        recorded_place = self.place(file["path"])
-        candidates = (
-            self.candidates(file["path"])
-            if file["bytes"] is None
-            else self._same_size_files(recorded_place, file["bytes"])
-        )
+        if file["bytes"] is None:
+            candidates = self.candidates(file["path"])
+        else:
+            candidates = self._same_size_files(self.place(file["path"]), file["bytes"])
         for path in candidates:
             if sha256_of(path) == file["sha256"]:
                 return str(path)
@@ -102,11 +97,9 @@ class RecordedFiles:
         other folders.
         """
         below = (path for place in self._places for path in sorted(place.rglob("*")))
-        return (
-            path
-            for path in itertools.chain([recorded_place], below)
-            if path.is_file() and path.stat().st_size == size
-        )
+        for path in itertools.chain([recorded_place], below):
+            if path.is_file() and path.stat().st_size == size:
+                yield path
 
     def problem(self, file: Mapping[str, Any]) -> DataError:
         """Return the error for a file or folder that is missing or has changed."""
@@ -167,14 +160,13 @@ def restore_record(
     """
     source = str(path)
     record: Any = parse_json(read_text(path), source)
-    if not isinstance(record, dict) or record.get("schema") != SCHEMA:
+    schema = record.get("schema", "none") if isinstance(record, dict) else "not a JSON object"
+    if schema != SCHEMA:
         raise DataError(
             "not a run record that can be run again",
             source=source,
             field="schema",
-            found=str(record.get("schema", "none"))
-            if isinstance(record, dict)
-            else "not a JSON object",
+            found=str(schema),
             expected=str(SCHEMA),
             hint="Records of other versions can still be compared; classic-rc run --save makes a "
             "new one",
@@ -267,7 +259,8 @@ class _RunRestorer:
                     systems.append(self._system(system, trust))
             except DataError as problem:
                 self._changes.append(str(problem))
-        train, tune = (entry[role] and self.dataset(entry[role]) for role in ("train", "tune"))
+        train = entry["train"] and self.dataset(entry["train"])
+        tune = entry["tune"] and self.dataset(entry["tune"])
         if len(self._changes) > before:
             return None
         return tuple(systems), Protocol.from_plain(entry["settings"], train, tune)
@@ -344,16 +337,12 @@ class _RunRestorer:
             return self._read_folder(read_with, sources)
         paths = {source["path"]: self._finder.find(source) for source in sources}
         answers = read_with["answers"]
-        # `answers` is the folder of the answer files
         if answers is not None and answers not in paths:
-            answer_files = [
-                path for recorded, path in paths.items() if recorded != read_with["path"]
-            ]
-            answers = (
-                str(Path(answer_files[0]).parent)
-                if answer_files
-                else str(self._finder.place(answers))
-            )
+            # `answers` is the folder of the answer files
+            recorded_place = self._finder.place(answers)
+            data_path = read_with["path"]
+            answer_files = [path for recorded, path in paths.items() if recorded != data_path]
+            answers = str(Path(answer_files[0]).parent if answer_files else recorded_place)
         else:
             answers = answers and paths[answers]
         return _load_unchanged(read_with, paths[read_with["path"]], sources, answers)
@@ -398,10 +387,9 @@ def _kept_files(plain: Any) -> Iterator[Mapping[str, Any]]:
 
 def _count_files(digests: Sequence[str], others: Sequence[str]) -> str:
     """Return the number of files, with the digests that are not among `others`."""
+    count = f"{len(digests)} file{'s' * (len(digests) != 1)}"
     different = ", ".join(sorted(set(digests) - set(others)))[:80]
-    return f"{len(digests)} file{'s' * (len(digests) != 1)}" + (
-        f", sha256 {different}" if different else ""
-    )
+    return f"{count}, sha256 {different}" if different else count
 
 
 def _load_unchanged(
@@ -432,9 +420,8 @@ def _version_notes(record: Mapping[str, Any]) -> Iterator[str]:
         ("classic_rc", record["version"], __version__),
         ("Python", recorded["python"], now["python"]),
     ]
-    versions += [
-        (name, recorded["packages"].get(name), version) for name, version in now["packages"].items()
-    ]
+    old_packages = recorded["packages"]
+    versions += [(name, old_packages.get(name), new) for name, new in now["packages"].items()]
     for name, old, new in versions:
         if old != new:
             yield f"{name}: {new or 'missing'} now, {old or 'missing'} in the record"
@@ -521,10 +508,10 @@ def _rerun_dataset(run: RestoredRun, jobs: int, progress: bool, tolerance: float
     # tuples become lists, as in the record
     (now,) = json.loads(json.dumps(run_record([evaluation])))["runs"]
     old, new = run.recorded["rows"], now["rows"]
-    rows = [
-        _compare_rows(a, b, tolerance if _is_learned(a) else 0.0)
-        for a, b in zip(old, new, strict=False)
-    ]
+    rows = []
+    for old_row, new_row in zip(old, new, strict=False):
+        row_tolerance = tolerance if _is_learned(old_row) else 0.0
+        rows.append(_compare_rows(old_row, new_row, row_tolerance))
     rows += [_unmatched_row(row, "recorded") for row in old[len(new) :]]
     rows += [_unmatched_row(row, "now") for row in new[len(old) :]]
     return RunCheck(run.dataset.name, len(run.dataset), tuple(rows))
@@ -566,31 +553,34 @@ def _are_equal(old: Any, new: Any, tolerance: float) -> bool:
     if old == new or not tolerance:
         return bool(old == new)
     if isinstance(old, dict) and isinstance(new, dict):
-        return old.keys() == new.keys() and all(
-            _are_equal(old[key], new[key], tolerance) for key in old
-        )
+        if old.keys() != new.keys():
+            return False
+        return all(_are_equal(old[key], new[key], tolerance) for key in old)
     if isinstance(old, list) and isinstance(new, list):
-        return len(old) == len(new) and all(
-            _are_equal(a, b, tolerance) for a, b in zip(old, new, strict=True)
-        )
+        if len(old) != len(new):
+            return False
+        return all(_are_equal(a, b, tolerance) for a, b in zip(old, new, strict=True))
     are_numbers = is_number(old) and is_number(new)
     return are_numbers and math.isclose(old, new, rel_tol=tolerance, abs_tol=tolerance)
 
 
 def _compare_rows(old: Mapping[str, Any], new: Mapping[str, Any], tolerance: float) -> RowCheck:
-    before, after = (
-        dict(_leaves({k: v for k, v in row.items() if k not in _NOT_COMPARED}))
-        for row in (old, new)
-    )
+    before, after = _compared_leaves(old), _compared_leaves(new)
     pairs = ((path, before.get(path), after.get(path)) for path in {**before, **after})
     differences = [
         _name_difference(*pair) for pair in pairs if not _are_equal(*pair[1:], tolerance)
     ]
-    outcomes = new["outcomes"]
+    new_outcomes = new["outcomes"]
     questions = [
-        id_ for id_, o in old["outcomes"].items() if not _are_equal(o, outcomes.get(id_), tolerance)
+        question_id
+        for question_id, outcome in old["outcomes"].items()
+        if not _are_equal(outcome, new_outcomes.get(question_id), tolerance)
     ]
     return RowCheck(old["name"], tuple(differences), tuple(questions), old["metrics"])
+
+
+def _compared_leaves(row: Mapping[str, Any]) -> dict[str, Any]:
+    return dict(_leaves({key: row[key] for key in row if key not in _NOT_COMPARED}))
 
 
 def _name_difference(path: str, old: Any, new: Any) -> Difference:
@@ -598,15 +588,16 @@ def _name_difference(path: str, old: Any, new: Any) -> Difference:
     if not (isinstance(old, list) and isinstance(new, list)):
         return Difference(path, old, new)
     pairs = [pair for pair in zip_longest(old, new) if pair[0] != pair[1]]
-    return Difference(f"{path} ({len(pairs):,} of {len(old):,}, the first)", *pairs[0])
+    first = f"{path} ({len(pairs):,} of {len(old):,}, the first)"
+    return Difference(first, *pairs[0])
 
 
 def _unmatched_row(row: Mapping[str, Any], where: str) -> RowCheck:
     """Return the check of a row that only the record or only the new run has."""
-    missing = Difference(
-        "row", *((row["name"], None) if where == "recorded" else (None, row["name"]))
-    )
-    return RowCheck(row["name"], (missing,), tuple(row["outcomes"]), row["metrics"])
+    name = row["name"]
+    recorded, now = (name, None) if where == "recorded" else (None, name)
+    missing = Difference("row", recorded, now)
+    return RowCheck(name, (missing,), tuple(row["outcomes"]), row["metrics"])
 
 
 def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:

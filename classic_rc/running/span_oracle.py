@@ -74,7 +74,8 @@ def _means(scores: Mapping[str, Sequence[float]]) -> dict[str, float]:
 
 
 def _format_values(values: Mapping[str, float]) -> str:
-    return ", ".join(f"{METRICS[name].label} {100 * value:.2f}" for name, value in values.items())
+    scores = (f"{METRICS[name].label} {100 * value:.2f}" for name, value in values.items())
+    return ", ".join(scores)
 
 
 def oracle_predictions(questions: Sequence[Question]) -> list[Prediction]:
@@ -92,11 +93,9 @@ def oracle_predictions(questions: Sequence[Question]) -> list[Prediction]:
         if question.candidates is not previous:
             previous = question.candidates
             texts = list(dict.fromkeys(candidate.text for candidate in previous))
-        predictions.append(
-            Prediction(
-                question.id, _best_answers(question, texts), n_candidates=len(question.candidates)
-            )
-        )
+        answers = _best_answers(question, texts)
+        n_candidates = len(question.candidates)
+        predictions.append(Prediction(question.id, answers, n_candidates=n_candidates))
     return predictions
 
 
@@ -105,15 +104,15 @@ def _best_answers(question: Question, texts: Sequence[str]) -> tuple[tuple[str, 
     if not gold or not texts:
         return ()
     text_set = set(texts)
-    # Nearly all gold texts are exactly candidates: only the others need a search.
-    best_texts = tuple(
-        text if text in text_set else max(texts, key=_measures(question, (text,))) for text in gold
-    )
-    return (
-        (best_texts,)
-        if question.task is Task.MULTI_SPAN
-        else ((max(best_texts, key=_measures(question, gold)),),)
-    )
+    best_texts = []
+    for text in gold:
+        # Nearly all gold texts are exactly candidates: only the others need a search.
+        nearest = text if text in text_set else max(texts, key=_measures(question, (text,)))
+        best_texts.append(nearest)
+    if question.task is Task.MULTI_SPAN:
+        return (tuple(best_texts),)
+    best = max(best_texts, key=_measures(question, gold))
+    return ((best,),)
 
 
 def _measures(question: Question, gold: tuple[str, ...]) -> Callable[[str], tuple[float, ...]]:

@@ -33,11 +33,9 @@ def _are_texts(value: Any) -> bool:
 
 
 def _is_system(value: Any) -> bool:
-    return (
-        TEXT.fits(value)
-        or _are_texts(value)
-        or (isinstance(value, int | float) and not isinstance(value, bool))
-    )
+    if isinstance(value, bool):
+        return False
+    return TEXT.fits(value) or _are_texts(value) or isinstance(value, int | float)
 
 
 _SYSTEM = Kind(
@@ -107,14 +105,8 @@ class SuiteDataset:
         """Return the protocol of its keys, with the data that `train` and `tune` name."""
         values = {name: self.values[name] for name in SETTINGS if name in self.values}
         values["by"] = column_key(self.texts("by"), self.texts("labels"))
-        return Protocol(
-            **{
-                **values,
-                "train": train,
-                "tune": tune,
-                "spans": parse_data(self.values["path"]).spans,
-            }
-        )
+        values["spans"] = parse_data(self.values["path"]).spans
+        return Protocol(**{**values, "train": train, "tune": tune})
 
 
 @dataclass(frozen=True)
@@ -188,13 +180,9 @@ class _SuiteReader:
                     systems.setdefault(key, {})[dataset_name] = system
         for name in systems:
             if name + OUT_OF_FOLD in systems:
-                place, row = (
-                    f"systems.{name}{OUT_OF_FOLD}",
-                    f"not {name + OUT_OF_FOLD!r}, a row of {name!r}",
-                )
-                raise self.error(
-                    "another row has this name", place, name + OUT_OF_FOLD, f"a name that is {row}"
-                )
+                row = name + OUT_OF_FOLD
+                expected = f"a name that is not {row!r}, a row of {name!r}"
+                raise self.error("another row has this name", f"systems.{row}", row, expected)
         for dataset in datasets:
             self._check_baseline(dataset, systems, common)
             if not any(dataset.name in by_dataset for by_dataset in systems.values()):
@@ -239,16 +227,11 @@ class _SuiteReader:
         keys_by_name = {key.name: key for key in keys}
         for name, value in values.items():
             if name not in keys_by_name:
-                raise self.error(
-                    "unknown key",
-                    place + name,
-                    name,
-                    _nearest(name, [*keys_by_name, *others], place),
-                )
-            if not keys_by_name[name].kind.fits(value):
-                raise self.error(
-                    "wrong value", place + name, value, keys_by_name[name].kind.expected
-                )
+                near = _nearest(name, [*keys_by_name, *others], place)
+                raise self.error("unknown key", place + name, name, near)
+            kind = keys_by_name[name].kind
+            if not kind.fits(value):
+                raise self.error("wrong value", place + name, value, kind.expected)
 
     def _dataset(
         self, name: str, values: Mapping[str, Any], common: Mapping[str, Any], data: str
@@ -261,10 +244,10 @@ class _SuiteReader:
             raise self.error(
                 "train and cv exclude each other", f"{place}cv", expected="either of them"
             )
-        resolved = {
-            key: _resolve(value, data) if key in _DATA_PATHS else value
-            for key, value in {**common, **values}.items()
-        }
+        resolved = {**common, **values}
+        for key in resolved:
+            if key in _DATA_PATHS:
+                resolved[key] = _resolve(resolved[key], data)
         return SuiteDataset(name, resolved)
 
     def _system(
@@ -285,9 +268,8 @@ class _SuiteReader:
             if not _SYSTEM.fits(text):
                 more = "" if is_table else ', or a table {DATASET = "SYSTEM", default = "SYSTEM"}'
                 raise self.error("wrong type", where, text, _SYSTEM.expected + more)
-            parsed[dataset] = self._parse_runs(
-                text if isinstance(text, list) else [text], where, name, note
-            )
+            runs = text if isinstance(text, list) else [text]
+            parsed[dataset] = self._parse_runs(runs, where, name, note)
         systems_of_datasets = {
             dataset: parsed.get(dataset, parsed.get(ANY_DATASET, [])) for dataset in datasets
         }
@@ -300,20 +282,16 @@ class _SuiteReader:
         fails.
         """
         try:
-            systems = [
-                parse_system(text, self.folder)
-                if isinstance(text, str)
-                else System(number=check_percent(str(text)))
-                for text in texts
-            ]
-            failure = next(
-                (system.failure for system in systems if system.failure is not None), None
-            )
-            return (
-                [failure]
-                if failure
-                else [*name_systems(replace(s, name=name, note=note) for s in systems)]
-            )
+            systems = []
+            for text in texts:
+                if isinstance(text, str):
+                    systems.append(parse_system(text, self.folder))
+                else:
+                    systems.append(System(number=check_percent(str(text))))
+            for system in systems:
+                if system.failure is not None:
+                    return [system.failure]
+            return [*name_systems(replace(s, name=name, note=note) for s in systems)]
         except UsageError as error:
             if error.field == "--trust":
                 raise
@@ -324,17 +302,13 @@ class _SuiteReader:
     def _check_baseline(
         self, dataset: SuiteDataset, systems: Mapping[str, Any], common: Mapping[str, Any]
     ) -> None:
-        names = {
-            s.row
-            for by_dataset in systems.values()
-            for s in by_dataset.values()
-            if isinstance(s, System) and not s.is_given
-        }
-        names |= {
-            name
-            for name, by_dataset in systems.items()
-            if any(isinstance(s, ClassicRCError) for s in by_dataset.values())
-        }
+        names = set()
+        for name, by_dataset in systems.items():
+            for system in by_dataset.values():
+                if isinstance(system, ClassicRCError):
+                    names.add(name)
+                elif not system.is_given:
+                    names.add(system.row)
         for baseline in Protocol(baseline=dataset.values.get("baseline")).baselines:
             if baseline not in names:
                 is_common = dataset.values["baseline"] == common.get("baseline")
@@ -374,13 +348,13 @@ def suite_text(path: str, blocks: Sequence[tuple[SuiteDataset, Sequence[System]]
     """
     folder = os.path.dirname(os.path.abspath(path))
     lines = [f"# Run this suite with: classic-rc run {os.path.basename(path)} --save DIR", ""]
-    common = {
-        key.name: value
-        for key in KEYS
-        if key.of_suite
-        and (value := blocks[0][0].values.get(key.name)) is not None
-        and all(dataset.values.get(key.name) == value for dataset, _ in blocks)
-    }
+    first_dataset, _ = blocks[0]
+    common: dict[str, Any] = {}
+    for name in (key.name for key in KEYS if key.of_suite):
+        value = first_dataset.values.get(name)
+        is_common = all(dataset.values.get(name) == value for dataset, _ in blocks)
+        if value is not None and is_common:
+            common[name] = value
     lines += [f"{name} = {_toml_value(value)}" for name, value in common.items()]
     lines += [""] if common else []
     specs: dict[str, dict[str, Any]] = {}
@@ -400,18 +374,20 @@ def suite_text(path: str, blocks: Sequence[tuple[SuiteDataset, Sequence[System]]
             notes |= {name: system.note} if system.note else {}
             if name not in specs:  # it comes after the system that it follows here
                 order.insert(place, name)
-            texts_of_row, value = specs.setdefault(name, {}), _system_value(system, folder)
-            texts_of_row[dataset.name] = (
-                value if system.run_of is None else [*texts_of_row.get(dataset.name, []), value]
-            )
+            row_texts, text = specs.setdefault(name, {}), _system_value(system, folder)
+            runs = row_texts.get(dataset.name, [])
+            row_texts[dataset.name] = text if system.run_of is None else [*runs, text]
             place = order.index(name) + 1
     lines.append("[systems]")
     for name in order:
         texts = specs[name]
         first = next(iter(texts.values()))
-        is_one = all(value == first for value in texts.values()) and len(texts) == len(blocks)
-        value = {**texts, _NOTE: notes[name]} if name in notes else first if is_one else texts
-        lines.append(f"{_toml_key(name)} = {_toml_value(value)}")
+        is_same = all(text == first for text in texts.values())
+        if name in notes:
+            texts[_NOTE] = notes[name]
+        elif is_same and len(texts) == len(blocks):
+            texts = first
+        lines.append(f"{_toml_key(name)} = {_toml_value(texts)}")
     return "\n".join(lines) + "\n"
 
 
@@ -448,9 +424,11 @@ def _system_value(system: System, folder: str) -> str | float:
         # the last one
         options = sorted(system.options.items(), key=lambda option: option[0] == "pattern")
         return ",".join([text, *(f"{name}={value}" for name, value in options)])
-    solver = change_paths(
-        system.solver, lambda p: _relative_path(p, folder) if os.path.exists(p) else p
-    )
+
+    def relative(path: str) -> str:
+        return _relative_path(path, folder) if os.path.exists(path) else path
+
+    solver = change_paths(system.solver, relative)
     if solver.source_file is None:
         return solver_spec(solver)
     changed = (f"{name}={text}" for name, text in changed_texts(solver).items())
@@ -473,11 +451,8 @@ def _toml_value(value: Any) -> str:
         # it is.
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     if isinstance(value, Mapping):
-        return (
-            "{"
-            + ", ".join(f"{_toml_key(key)} = {_toml_value(item)}" for key, item in value.items())
-            + "}"
-        )
+        pairs = (f"{_toml_key(key)} = {_toml_value(entry)}" for key, entry in value.items())
+        return "{" + ", ".join(pairs) + "}"
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(_toml_value, value))}]"
     return repr(value)

@@ -122,10 +122,8 @@ class TextSource(NamedTuple):
             return None
         if not isinstance(document, dict) or not isinstance(document.get(self.members[-1]), str):
             return None
-        parts = (document.get(name) for name in self.members)
-        return "\n".join(
-            member_text for member_text in parts if isinstance(member_text, str) and member_text
-        )
+        texts = (document.get(name) for name in self.members)
+        return "\n".join(text for text in texts if isinstance(text, str) and text)
 
 
 _HEAD = ("url", "title", "headings")
@@ -165,14 +163,10 @@ def read_field(reader: Any, field: str) -> Iterator[tuple[int, str | None]]:
     visitor_class = java_class("org.apache.lucene.document.DocumentStoredFieldVisitor")
     names = java_class("java.util.Collections").singleton(field)
     for leaf in reader.leaves().toArray():
-        segment, first = (
-            java_cast("org.apache.lucene.index.CodecReader", leaf.reader()),
-            leaf.docBase,
-        )
-        fields = java_cast(
-            "org.apache.lucene.codecs.StoredFieldsReader",
-            segment.getFieldsReader().getMergeInstance(),
-        )
+        segment = java_cast("org.apache.lucene.index.CodecReader", leaf.reader())
+        first = leaf.docBase
+        merging_reader = segment.getFieldsReader().getMergeInstance()
+        fields = java_cast("org.apache.lucene.codecs.StoredFieldsReader", merging_reader)
         visit = fields.document if hasattr(fields, "document") else fields.visitDocument
         live = segment.getLiveDocs()
         for start in range(0, segment.maxDoc(), _BATCH):
@@ -453,10 +447,11 @@ class Lucene(Engine):
             return False
         counts = self._searcher.count_terms(text)
         facts = self.term_facts(text, number)
+        if counts != {fact.term: fact.frequency for fact in facts.terms}:
+            return False
+        # Lucene rounds lengths to what one byte holds.
         length = int(byte4_lengths(np.array([counts.total()]))[0])
-        return counts == {fact.term: fact.frequency for fact in facts.terms} and (
-            not counts or facts.length == length
-        )
+        return not counts or facts.length == length
 
     def top(self, queries: Sequence[str], k: int = 10) -> Hits:
         """Return up to `k` best sentences for each query, among those that share an index term
@@ -472,11 +467,10 @@ class Lucene(Engine):
         the option.
         """
         self._ready()
+        search = self._searcher.search_constrained_queries
+        pairs = zip(questions, options, strict=True)
         with java_errors("search", self.place):
-            return Best.of(
-                list(self._searcher.search_constrained_queries(question, question_options))
-                for question, question_options in zip(questions, options, strict=True)
-            )
+            return Best.of(list(search(question, texts)) for question, texts in pairs)
 
     def term_facts(self, query: str, sentence: int) -> QueryFacts:
         """See :meth:`Engine.term_facts`."""
@@ -526,7 +520,9 @@ def _has_content(folder: str | None) -> bool:
     """Whether the folder has more than the lock file that an interrupted writer leaves."""
     if folder is None or not os.path.exists(folder):
         return False
-    return not os.path.isdir(folder) or any(name != "write.lock" for name in os.listdir(folder))
+    if not os.path.isdir(folder):
+        return True
+    return any(name != "write.lock" for name in os.listdir(folder))
 
 
 def _restore(

@@ -156,10 +156,8 @@ class OpenSearch(Engine):
                 found=get_similarity(similarity).spec,
                 expected=engine.similarity.spec,
             )
-        engine.shards, engine.replicas = (
-            int(settings["number_of_shards"]),
-            int(settings["number_of_replicas"]),
-        )
+        engine.shards = int(settings["number_of_shards"])
+        engine.replicas = int(settings["number_of_replicas"])
         engine._note, engine._is_read_only = note, True
         return engine
 
@@ -318,7 +316,9 @@ class OpenSearch(Engine):
             answer = self._cluster.client.count(index=self.place)
         failed = answer["_shards"]["failed"]
         if failed or answer["count"] != expected:
-            actual = f"{answer['count']:,}" + (f", and {failed} failed shards" if failed else "")
+            actual = f"{answer['count']:,}"
+            if failed:
+                actual += f", and {failed} failed shards"
             self._refuse(
                 "the index does not have all of its sentences",
                 found=actual,
@@ -361,9 +361,8 @@ class OpenSearch(Engine):
         """
         check_depth(k, _MAX_HITS)
         with_text = self._texts is not None
-        return Hits.of(
-            self._search((query_search(query, k, with_text=with_text) for query in queries), k)
-        )
+        searches = (query_search(query, k, with_text=with_text) for query in queries)
+        return Hits.of(self._search(searches, k))
 
     def best_constrained(self, questions: Sequence[str], options: Sequence[Sequence[str]]) -> Best:
         """Return the best sentence for each option with an index term of the question and one of
@@ -375,10 +374,8 @@ class OpenSearch(Engine):
             for question, question_options in pairs
             for option in question_options
         )
-        return Best.of(
-            [(next(answers) or [(-1, 0.0)])[0] for _ in question_options]
-            for question_options in options
-        )
+        best = (hits[0] if hits else (-1, 0.0) for hits in answers)
+        return Best.of(list(islice(best, len(question_options))) for question_options in options)
 
     def best_among_top(
         self,
@@ -406,12 +403,12 @@ class OpenSearch(Engine):
             answer = self._cluster.client.indices.analyze(index=self.place, body=body)
         counts = Counter(token["token"] for token in answer["tokens"])
         searches = [term_search(term, count, sentence) for term, count in counts.items()]
-        hits_of_terms = zip(counts.items(), self._ask(searches) if searches else (), strict=True)
-        explained = [
-            (*of_query, hit.get("_explanation", {}) | {"value": hit["sort"][0]})
-            for of_query, hits in hits_of_terms
-            for hit in hits
-        ]
+        hits_of_terms = self._ask(searches) if searches else []
+        explained = []
+        for (term, count), hits in zip(counts.items(), hits_of_terms, strict=True):
+            for hit in hits:
+                explanation = hit.get("_explanation", {}) | {"value": hit["sort"][0]}
+                explained.append((term, count, explanation))
         return read_explanations(explained, self.n_sentences)
 
     def _search(self, searches: Iterable[Body], k: int = 1) -> Iterator[list[tuple[int, float]]]:
@@ -422,11 +419,12 @@ class OpenSearch(Engine):
         size = max(1, min(_SEARCHES_PER_REQUEST, _HITS_PER_REQUEST // k, _WORK_PER_REQUEST // work))
         while batch := list(islice(waiting, size)):
             for hits in self._ask(batch):
+                pairs = [tuple(hit["sort"]) for hit in hits]
                 if self._texts is not None:
-                    self._texts.update(
-                        {hit["sort"][1]: hit["_source"]["text"] for hit in hits if "_source" in hit}
-                    )
-                yield [(number, score) for score, number in (hit["sort"] for hit in hits)]
+                    for (_, number), hit in zip(pairs, hits, strict=True):
+                        if "_source" in hit:
+                            self._texts[number] = hit["_source"]["text"]
+                yield [(number, score) for score, number in pairs]
 
     def _ask(self, searches: list[Body]) -> list[list[Body]]:
         """Return the hits of each search, scored with the statistics of all shards together.

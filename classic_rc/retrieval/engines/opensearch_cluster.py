@@ -50,7 +50,8 @@ class Access:
     def from_environment(cls, environment: Mapping[str, str] = os.environ) -> Self:
         """Read the environment variables that begin with :data:`PREFIX`."""
         values = {f.name: environment.get(_variable(f.name)) or None for f in fields(cls)}
-        urls = tuple(filter(None, (url.strip() for url in (values.pop("urls") or "").split(","))))
+        addresses = (values.pop("urls") or "").split(",")
+        urls = tuple(filter(None, map(str.strip, addresses)))
         if not urls:
             problem = (
                 f"the address of the OpenSearch cluster is missing: set {PREFIX}URL, for example "
@@ -226,7 +227,8 @@ def _shorten(text: Any) -> str:
 
 def _describe_connection_error(error: Any) -> str:
     """Return the cause in a few words: urllib3 puts a description of the connection before it."""
-    return _shorten(re.split(r"[>)]: ", str(error.error))[-1] or type(error.info).__name__)
+    reason = re.split(r"[>)]: ", str(error.error))[-1]
+    return _shorten(reason or type(error.info).__name__)
 
 
 INDEX_MARK = "classic_rc"
@@ -311,9 +313,8 @@ def constrained_search(question: str, option: str) -> Body:
     The constraints are filters and do not change the score: a word of both question and option
     counts twice, as in the plain query.
     """
-    return _search(
-        _match_query(f"{question} {option}"), [_match_query(question), _match_query(option)], 1
-    )
+    filters = [_match_query(question), _match_query(option)]
+    return _search(_match_query(f"{question} {option}"), filters, 1)
 
 
 def term_search(term: str, count: int, number: int) -> Body:
@@ -347,9 +348,9 @@ def _match_query(text: str) -> Body:
 
 def _search(scored: Body, filters: list[Body], k: int, with_text: bool = False) -> Body:
     """A search whose hits have only their sort values: score and number."""
-    content: Body = (
-        {"_source": ["text"]} if with_text else {"_source": False, "stored_fields": "_none_"}
-    )
+    content: Body = {"_source": ["text"]}
+    if not with_text:
+        content = {"_source": False, "stored_fields": "_none_"}
     return {
         "query": {"bool": {"must": [scored], "filter": filters}},
         "sort": ["_score", {"number": "asc"}],

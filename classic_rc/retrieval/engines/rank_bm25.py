@@ -91,9 +91,8 @@ class RankBM25(Engine):
         if self._bm25 is None:
             return []
         query_terms = set(terms)
-        numbers = np.flatnonzero(
-            [not query_terms.isdisjoint(counts) for counts in self._bm25.doc_freqs]
-        )
+        shares_term = [not query_terms.isdisjoint(counts) for counts in self._bm25.doc_freqs]
+        numbers = np.flatnonzero(shares_term)
         scores = self._bm25.get_scores(terms)[numbers].astype(np.float32)
         best = np.lexsort((numbers, -scores))[:k]
         return list(zip(numbers[best].tolist(), scores[best].tolist(), strict=True))
@@ -104,19 +103,12 @@ class RankBM25(Engine):
         if self._bm25 is None:
             return QueryFacts([], self.n_sentences, 0, 0, 0)
         counts = self._bm25.doc_freqs  # of each sentence, its terms
-        facts = [
-            TermFacts(
-                term,
-                boost,
-                float(self._bm25.get_scores([term] * boost)[sentence]),
-                counts[sentence][term],
-                sum(term in sentence_terms for sentence_terms in counts),
-                float(self._bm25.idf[term]),
-            )
-            for term, boost in Counter(self.analyzer.analyze(query)).items()
-            if term in counts[sentence]
-        ]
-        lengths = self._bm25.doc_len
-        return QueryFacts(
-            facts, self.n_sentences, sum(map(bool, counts)), sum(lengths), lengths[sentence]
-        )
+        facts = []
+        for term, boost in Counter(self.analyzer.analyze(query)).items():
+            if term in counts[sentence]:
+                share = float(self._bm25.get_scores([term] * boost)[sentence])
+                n_with_term = sum(term in sentence_terms for sentence_terms in counts)
+                frequency, idf = counts[sentence][term], float(self._bm25.idf[term])
+                facts.append(TermFacts(term, boost, share, frequency, n_with_term, idf))
+        lengths, n_with_terms = self._bm25.doc_len, sum(map(bool, counts))
+        return QueryFacts(facts, self.n_sentences, n_with_terms, sum(lengths), lengths[sentence])
