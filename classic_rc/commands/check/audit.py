@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from classic_rc.commands.check.accepted import match_accepted, without_cues
 from classic_rc.commands.check.annotators import Agreement, measure_agreement
+from classic_rc.commands.check.conditional_logit import fit_model
 from classic_rc.commands.check.cues import (
     Cue,
     describe_steps,
@@ -23,7 +24,7 @@ from classic_rc.commands.check.features import build_features
 from classic_rc.commands.check.header import INPUTS, Header, HeaderRow, share_found, spread_evenly
 from classic_rc.commands.check.integrity import Finding, find_copies, find_own_defects, in_order
 from classic_rc.commands.check.option_arrays import Floats, OptionTable
-from classic_rc.commands.check.score_test import DRAWS, ScoreTest, fit_model
+from classic_rc.commands.check.score_test import DRAWS, ScoreTest
 from classic_rc.commands.check.span_views import MOST_QUESTIONS as MOST_SPAN_QUESTIONS
 from classic_rc.commands.check.span_views import find_span_cues
 from classic_rc.datasets.fields import ANNOTATORS

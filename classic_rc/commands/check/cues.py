@@ -24,8 +24,9 @@ from classic_rc.commands.check.features import (
     FeatureSource,
 )
 from classic_rc.commands.check.known_cues import PUBLISHED, WORD_CUES
+from classic_rc.commands.check.null_distribution import OrderFeatures
 from classic_rc.commands.check.option_arrays import Floats, Integers, OptionTable
-from classic_rc.commands.check.score_test import CueStep, OrderFeatures, ScoreTest
+from classic_rc.commands.check.score_test import CueStep, ScoreTest
 
 _SHOWN_EXAMPLES = 3
 _SHOWN_TEXT = 160

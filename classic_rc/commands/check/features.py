@@ -232,6 +232,11 @@ class FeatureMatrix:
         """Whether each feature is a cue of published artifacts."""
         return np.array([self.name(j) in PUBLISHED for j in range(len(self))], dtype=bool)
 
+    @cached_property
+    def has_context(self) -> NDArray[np.bool_]:
+        """Whether each feature says the position of the right option by a context."""
+        return np.array([bool(family.context) for family in self.families], dtype=bool)
+
     @property
     def n_sparse(self) -> int:
         """The number of features that are 0 or 1."""

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.kernels.arrays import distinct, offsets_of, ragged_indices, runs_of
-from classic_rc.kernels.bags import shared_weight
+from classic_rc.kernels.bags import shared_weight, shared_words
 from classic_rc.kernels.draws import mix
 from classic_rc.text.analyzers import stop_words
 from classic_rc.text.encode import TextEncoder
@@ -43,6 +43,19 @@ class WordBags(NamedTuple):
     def sizes(self) -> NDArray[np.int64]:
         """The number of words of each bag, shape (n_bags,)."""
         return np.diff(self.offsets)
+
+    def larger_sizes(
+        self, first: NDArray[np.int64], second: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
+        """Return the size of the larger bag of each pair."""
+        sizes = self.sizes
+        return np.maximum(sizes[first], sizes[second])
+
+    def shared_sizes(
+        self, first: NDArray[np.int64], second: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
+        """Count the words that each pair has in common, with repetitions."""
+        return shared_words(self.words, self.offsets, first, second)
 
     def distinct_words(self) -> Iterator[tuple[slice, NDArray[np.int64], NDArray[np.int64]]]:
         """Yield blocks of bags with their different words, ascending: the bag in the block, and
@@ -89,18 +102,16 @@ class WordBags(NamedTuple):
         )
         return sums[self.offsets[1:]] - sums[self.offsets[:-1]]
 
+    def shared_content(
+        self, first: NDArray[np.int64], second: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """Count the different content words that each pair has in common."""
+        return shared_weight(self.words, self.offsets, first, second, self.is_content)
 
-def shared_content(
-    bags: WordBags, first: NDArray[np.int64], second: NDArray[np.int64]
-) -> NDArray[np.float64]:
-    """Count the different content words that each pair has in common."""
-    return shared_weight(bags.words, bags.offsets, first, second, bags.is_content)
-
-
-def shared_bits(
-    bags: WordBags, first: NDArray[np.int64], second: NDArray[np.int64]
-) -> NDArray[np.float64]:
-    """Return how much the content words that each pair has in common say: minus the log of their
-    frequencies.
-    """
-    return shared_weight(bags.words, bags.offsets, first, second, bags.bits)
+    def shared_bits(
+        self, first: NDArray[np.int64], second: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """Return how much the content words that each pair has in common say: minus the log of
+        their frequencies.
+        """
+        return shared_weight(self.words, self.offsets, first, second, self.bits)

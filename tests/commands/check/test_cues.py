@@ -18,11 +18,11 @@ import pytest
 
 import classic_rc
 from classic_rc.commands.check import CueKind, check_dataset, mend_dataset
+from classic_rc.commands.check.conditional_logit import ConditionalLogit
 from classic_rc.commands.check.cues import ORDER_NAMES, order_features
 from classic_rc.commands.check.features import build_features
 from classic_rc.commands.check.measurements import point_in_time
 from classic_rc.commands.check.option_arrays import OptionTable
-from classic_rc.commands.check.score_test import ConditionalLogit
 from classic_rc.errors import UsageError
 from classic_rc.kernels.arrays import small_blocks
 
