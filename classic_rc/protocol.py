@@ -370,11 +370,11 @@ class Protocol:
             (declared.name, getattr(self, declared.name), declared.default)
             for declared in fields(self)
         )
-        return {
-            name: value
-            for name, value, default in values
-            if value is not default and (default is None or value != default)
-        }
+        changed = {}
+        for name, value, default in values:
+            if value is not default and (default is None or value != default):
+                changed[name] = value
+        return changed
 
     def affecting(self, *steps: Step) -> dict[str, Any]:
         """Return the settings whose first step is one of `steps`, by name."""
@@ -386,26 +386,22 @@ class Protocol:
 
     def without(self, *steps: Step) -> Self:
         """Return the protocol with the settings of some steps left as they are by default."""
-        defaults: dict[str, Any] = {
-            declared.name: declared.default
-            for declared in fields(self)
-            if _declared(declared).affects in steps
-        }
+        left_out = [field for field in fields(self) if _declared(field).affects in steps]
+        defaults: dict[str, Any] = {field.name: field.default for field in left_out}
         return replace(self, **defaults)
 
     def to_plain(self) -> dict[str, Any]:
         """Return the settings as plain data for JSON. Data to learn from is left out."""
         plain = {name: getattr(self, name) for name in SETTINGS if name not in ("train", "tune")}
         spans = self.spans
-        baseline = (
-            self.baseline
-            if self.baseline is None or isinstance(self.baseline, str)
-            else list(self.baseline)
-        )
+        baseline: str | Sequence[str] | None = self.baseline
+        if baseline is not None and not isinstance(baseline, str):
+            baseline = list(baseline)
+        is_plain = spans is None or isinstance(spans, int)
         return {
             **plain,
             "metrics": list(self.metrics),
-            "spans": spans if spans is None or isinstance(spans, int) else vars(spans),
+            "spans": spans if is_plain else vars(spans),
             "baseline": baseline,
         }
 
@@ -443,11 +439,9 @@ class Protocol:
     @property
     def baselines(self) -> tuple[str, ...]:
         """The names of the baselines."""
-        return (
-            (self.baseline,)
-            if isinstance(self.baseline, str)
-            else tuple(dict.fromkeys(self.baseline or ()))
-        )
+        if isinstance(self.baseline, str):
+            return (self.baseline,)
+        return tuple(dict.fromkeys(self.baseline or ()))
 
     @property
     def resamples(self) -> int | None:

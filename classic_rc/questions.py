@@ -149,9 +149,8 @@ class Question(Viewed):
     def gold_texts(self) -> tuple[str, ...]:
         """The texts of the right candidates, or the accepted texts. Empty when gold is hidden."""
         if self.task.has_choices:
-            return tuple(
-                self.candidates[i].text for i in sorted(self.gold or ()) if isinstance(i, int)
-            )
+            indices = [i for i in sorted(self.gold or ()) if isinstance(i, int)]
+            return tuple(self.candidates[i].text for i in indices)
         return tuple(map(str, self.gold or ()))
 
     def meta_value(self, key: str, default: Any = None) -> Any:
@@ -364,25 +363,23 @@ class Dataset(Viewed, Sequence[Question]):
             import pandas
         except ImportError as error:
             raise MissingPackageError("pandas", needed_for="to_frame()", extra="pandas") from error
-        keys = dict.fromkeys(
-            key for q in self.questions for key in (*q.passage.meta, *q.meta) if key != "split"
-        )
-        rows = [
-            (
+        keys = dict.fromkeys(key for q in self.questions for key in (*q.passage.meta, *q.meta))
+        keys.pop("split", None)
+        rows = []
+        for q in self.questions:
+            gold = tuple(sorted(q.gold)) if isinstance(q.gold, frozenset) else q.gold
+            row = (
                 q.id,
                 q.passage.id,
                 q.passage.text,
                 q.text,
                 () if q.task.has_spans else tuple(candidate_texts(q.candidates)),
-                None
-                if q.gold is None
-                else tuple(sorted(q.gold) if isinstance(q.gold, frozenset) else q.gold),
+                gold if gold is None else tuple(gold),
                 q.task.value,
                 q.meta_value("split", self.split),
                 *(q.meta_value(key) for key in keys),
             )
-            for q in self.questions
-        ]
+            rows.append(row)
         return pandas.DataFrame(rows, columns=[*_COLUMNS, *(f"meta.{key}" for key in keys)])
 
 
@@ -494,17 +491,16 @@ def _check_questions(questions: Sequence[Question], name: str) -> None:
         seen.add(q.id)
         tasks.add(q.task)
         if q.gold is not None and q.task.has_choices:
-            outside = [
-                g for g in q.gold if not isinstance(g, int) or not 0 <= g < len(q.candidates)
-            ]
+            n = len(q.candidates)
+            outside = [g for g in q.gold if not isinstance(g, int) or not 0 <= g < n]
             if outside:
                 raise DataError(
                     "gold is not among the candidates",
                     source=name,
                     where=f"question {q.id}",
                     field="gold",
-                    found=f"{outside[0]!r} with {len(q.candidates)} candidates",
-                    expected=f"candidate indices from 0 to {len(q.candidates) - 1}",
+                    found=f"{outside[0]!r} with {n} candidates",
+                    expected=f"candidate indices from 0 to {n - 1}",
                 )
     if len(tasks) > 1:
         raise DataError(

@@ -166,12 +166,8 @@ def read_dataset(args: argparse.Namespace, data: str, **reading: Any) -> Dataset
 def _report_joining(args: argparse.Namespace, joined: Dataset) -> None:
     """Report the notes of joining; the parts' notes are reported already."""
     if joined.parts:
-        report_notes(
-            args,
-            "note",
-            joined.notes[sum(len(dataset.notes) for dataset in joined.parts) :],
-            joined.name,
-        )
+        n_reported = sum(len(dataset.notes) for dataset in joined.parts)
+        report_notes(args, "note", joined.notes[n_reported:], joined.name)
 
 
 def _describe_mapping(dataset: Dataset) -> Iterator[str]:

@@ -109,14 +109,10 @@ class InputFiles:
         output format of sha256sum.
         """
         if self.archive or len(files) <= _MAX_LISTED_FILES:
-            return tuple(
-                dict.fromkeys(file.origin or Source(file.name, file.sha256) for file in files)
-            )
-        return (
-            Source(
-                self.path, sha256_of_listing(("/".join(file.path), file.sha256) for file in files)
-            ),
-        )
+            origins = [file.origin or Source(file.name, file.sha256) for file in files]
+            return tuple(dict.fromkeys(origins))
+        listing = (("/".join(file.path), file.sha256) for file in files)
+        return (Source(self.path, sha256_of_listing(listing)),)
 
 
 def open_input(path: str | os.PathLike[str]) -> InputFiles:
@@ -132,15 +128,10 @@ def open_input(path: str | os.PathLike[str]) -> InputFiles:
     if os.path.isdir(name):
         parents = Path(os.path.abspath(name)).parts
         others, saved = _find_saved(name, list(_walk(name)))
-        files = [
-            InputFile(
-                os.path.join(name, *parts),
-                parents + parts,
-                max(len(parts) - 1, 0),
-                saved=saved.get(parts),
-            )
-            for parts in (*others, *saved)
-        ]
+        files = []
+        for parts in (*others, *saved):
+            path, depth = os.path.join(name, *parts), max(len(parts) - 1, 0)
+            files.append(InputFile(path, parents + parts, depth, saved=saved.get(parts)))
         return _make_input(name, files, None, is_folder=True)
     single = InputFile(name)
     form = archive_format(single.start)
@@ -155,9 +146,8 @@ def open_input(path: str | os.PathLike[str]) -> InputFiles:
     members: dict[tuple[str, ...], InputFile] = {}
     origin = Source(name, single.sha256)
     for parts, content in archive_members(stored, name):
-        members[parts] = InputFile(
-            f"{name}/{'/'.join(parts)}", parts, len(parts) - 1, content, origin
-        )
+        path = "/".join((name, *parts))
+        members[parts] = InputFile(path, parts, len(parts) - 1, content, origin)
     return _make_input(name, list(members.values()), origin, members=members)
 
 
@@ -436,22 +426,19 @@ def _find_saved(
     dataset each.
     """
     marked = [parts[:-1] for parts in paths_below if parts[-1] == "state.json"]
-    saved = {
-        parts: dataset for parts in marked if (dataset := find_saved(os.path.join(folder, *parts)))
-    }
+    saved = {}
+    for parts in marked:
+        if dataset := find_saved(os.path.join(folder, *parts)):
+            saved[parts] = dataset
     if saved:
         lists = {(*parts[:-1], "dataset_dict.json") for parts in saved}
-        paths_below = [
-            parts
-            for parts in paths_below
-            if parts not in lists and not any(parts[:i] in saved for i in range(len(parts)))
-        ]
+        is_in_saved = lambda parts: any(parts[:i] in saved for i in range(len(parts)))  # noqa: E731
+        paths_below = [p for p in paths_below if p not in lists and not is_in_saved(p)]
     shards = join_shards(["/".join(parts) for parts in paths_below if parts[-1].endswith(SUFFIXES)])
     joined = {path for paths in shards.values() for path in paths}
     for name, paths in shards.items():
-        saved[tuple(name.split("/"))] = SavedDataset(
-            tuple(os.path.join(folder, *path.split("/")) for path in paths)
-        )
+        shard_paths = tuple(os.path.join(folder, *path.split("/")) for path in paths)
+        saved[tuple(name.split("/"))] = SavedDataset(shard_paths)
     return [
         parts for parts in paths_below if "/".join(parts) not in joined
     ] if joined else paths_below, saved

@@ -71,12 +71,13 @@ def join_shards(paths: Sequence[str]) -> dict[str, tuple[str, ...]]:
     for path in paths:
         if match := _SHARD.fullmatch(path):
             groups.setdefault(f"{match[1]}-*-of-{match[3]}{match[4]}", {})[int(match[2])] = path
-    return {
-        name: tuple(shards[number] for number in sorted(shards))
-        for name, shards in groups.items()
-        if len(shards) > 1
-        and sorted(shards) == list(range(int(name.rpartition("-")[2].partition(".")[0])))
-    }
+    joined = {}
+    for name, shards in groups.items():
+        numbers = sorted(shards)
+        n_shards = int(name.rpartition("-")[2].partition(".")[0])
+        if len(shards) > 1 and numbers == list(range(n_shards)):
+            joined[name] = tuple(shards[number] for number in numbers)
+    return joined
 
 
 def find_shards(name: str) -> tuple[str, ...] | None:
@@ -86,7 +87,8 @@ def find_shards(name: str) -> tuple[str, ...] | None:
     folder = os.path.dirname(name)
     if not _ALL_SHARDS.fullmatch(name) or not os.path.isdir(folder or "."):
         return None
-    return join_shards([os.path.join(folder, base) for base in os.listdir(folder or ".")]).get(name)
+    paths = [os.path.join(folder, base) for base in os.listdir(folder or ".")]
+    return join_shards(paths).get(name)
 
 
 @dataclass(frozen=True)
@@ -143,9 +145,10 @@ class ColumnarRows:
             ):
                 yield _open(content)
         except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
+            is_shard = isinstance(file, str) and len(self.files) > 1
             raise DataError(
                 "the file is damaged or incomplete",
-                source=self.source if isinstance(file, bytes) or len(self.files) == 1 else file,
+                source=str(file) if is_shard else self.source,
                 found=str(error).partition("\n")[0][:120].rstrip("."),
                 expected="a whole Parquet or Arrow file",
             ) from None

@@ -118,10 +118,10 @@ def column_converter(kind: Any, feature: Any = None) -> Convert:
         inner = column_converter(kind.item_type)
         convert = lambda pairs: {str(key): inner(value) for key, value in pairs}  # noqa: E731
     elif types.is_struct(kind):
-        members = {
-            member.name: column_converter(member.type, _inner_feature(feature, member.name))
-            for member in map(kind.field, range(kind.num_fields))
-        }
+        members = {}
+        for member in map(kind.field, range(kind.num_fields)):
+            inner_feature = _inner_feature(feature, member.name)
+            members[member.name] = column_converter(member.type, inner_feature)
         if set(members.values()) == {keep_value}:
             return keep_value
         convert = lambda row: {name: f(row[name]) for name, f in members.items()}  # noqa: E731
@@ -162,9 +162,11 @@ def _only_count(names: Sequence[str]) -> bool:
     """
     lower = [str(name).lower() for name in names]
     stem = os.path.commonprefix(lower).rstrip("0123456789")  # noqa: RUF071
-    counts = [[str(i) for i in range(len(names))]]
-    if stem and len(names) > 1:
-        counts += [[str(i + 1) for i in range(len(names))], list(ascii_lowercase[: len(names)])]
+    n = len(names)
+    counts = [[str(i) for i in range(n)]]
+    if stem and n > 1:
+        counts.append([str(i) for i in range(1, n + 1)])
+        counts.append(list(ascii_lowercase[:n]))
     return lower == ["false", "true"] or [name.removeprefix(stem) for name in lower] in counts
 
 

@@ -88,7 +88,8 @@ def parse_xml(text: str, source: str) -> Element:
     # Expat must not see the external identifier: it then drops entities that nothing declares,
     # instead of refusing them. Blanks in its place keep the lines and columns of errors.
     if doctype := _DOCTYPE.match(text):
-        text = text[: doctype.start(1)] + re.sub(r"[^\n]", " ", doctype[1]) + text[doctype.end() :]
+        blanks = re.sub(r"[^\n]", " ", doctype[1])
+        text = text[: doctype.start(1)] + blanks + text[doctype.end() :]
     parser = expat.ParserCreate()
     parser.buffer_text = True
     roots: list[Element] = []
@@ -150,12 +151,10 @@ def plain_document(root: Element) -> Any:
         for name, value in element.attributes.items():
             values_of[element.tag, name].add(value.lower())
     flags = {place for place, values in values_of.items() if values <= _FLAGS.keys()}
-    repeated = {
-        (element.tag, tag)
-        for element in elements
-        for tag, count in Counter(child.tag for child in element.children).items()
-        if count > 1
-    }
+    repeated = set()
+    for element in elements:
+        counts = Counter(child.tag for child in element.children)
+        repeated |= {(element.tag, tag) for tag, count in counts.items() if count > 1}
 
     def plain(element: Element, flag_names: Set[str] = frozenset()) -> Any:
         text = element.text.strip()
