@@ -11,8 +11,8 @@ from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-from classic_rc.datasets.base import Reading
 from classic_rc.datasets.fields import ANNOTATORS, is_list_of
+from classic_rc.datasets.reading import Reading
 from classic_rc.encodings import (
     GOLD_AS,
     READINGS,

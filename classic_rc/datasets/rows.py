@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any, ClassVar
 
-from classic_rc.datasets.base import Reader, Reading
+from classic_rc.datasets.base import Reader
 from classic_rc.datasets.fields import (
     ANNOTATORS,
     OWN_FIELDS,
@@ -36,6 +36,7 @@ from classic_rc.datasets.gold import (
     determine_vote_coding,
 )
 from classic_rc.datasets.nested_rows import split_rows
+from classic_rc.datasets.reading import Reading
 from classic_rc.datasets.specification import quote_argument
 from classic_rc.encodings import (
     check_reading,
