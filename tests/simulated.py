@@ -83,3 +83,9 @@ def task(request) -> Task:
 def leaks() -> dict[str, Leak]:
     """Ways to plant a leak, by name."""
     return {"word": telling_word, "length": longer}
+
+
+def draw_groups(rng: np.random.Generator, n_questions: int, n_groups: int) -> np.ndarray:
+    """Groups of questions, none of them empty."""
+    others = rng.integers(n_groups, size=n_questions - n_groups)
+    return np.concatenate([np.arange(n_groups), others])
