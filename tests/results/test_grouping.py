@@ -170,9 +170,7 @@ def test_lengths_come_in_bins_from_short_to_long():
         ([], ("Eve", "Bob"), Task.MULTI_SPAN, "some"),
     ],
 )
-def test_an_answer_is_verbatim_if_its_words_are_in_the_passage_in_a_row(
-    options, gold, task, group_names
-):
+def test_an_answer_is_verbatim_if_its_words_are_in_a_row(options, gold, task, group_names):
     question_data = questions("?", options=options, gold=gold, task=task)
     assert list(group_questions(question_data, "verbatim").masks) == [group_names]
 

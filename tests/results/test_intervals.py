@@ -137,9 +137,9 @@ def test_scipy_finds_the_same_interval_of_a_paired_difference():
 
 def test_questions_without_passages_are_drawn_by_themselves():
     shared = {"passage": "", "candidates": ["a", "b"]}
-    rows = [
-        {"id": f"q{i}", "question": f"What is {i}?", "gold": i % 2, **shared} for i in range(12)
-    ]
+    rows = []
+    for i in range(12):
+        rows.append({"id": f"q{i}", "question": f"What is {i}?", "gold": i % 2, **shared})
     evaluation = with_intervals(evaluate(from_rows(rows, name="bare"), ["longest"]), 100)
     assert str(evaluation).startswith("bare (rows) · 12 questions, no passages, 24 candidates")
     assert "effective sample size of 12 questions" in evaluation.resampling.note
