@@ -9,7 +9,6 @@ import re
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 from sklearn.metrics import average_precision_score, precision_recall_curve
 
 from classic_rc.datasets import load
@@ -23,6 +22,7 @@ from classic_rc.results.curves import AVERAGES, PrecisionRecallCurve
 from classic_rc.solvers import Random
 from classic_rc.testing import synthetic_dataset
 from tests.errors import raises
+from tests.simulated import scored_options
 
 PASSAGE = Passage("p", "Some text.")
 
@@ -30,16 +30,6 @@ PASSAGE = Passage("p", "Some text.")
 def ask(n, gold, task=Task.MULTIPLE_ANSWER):
     candidates = tuple(Candidate(str(i)) for i in range(n))
     return Question("q", PASSAGE, "?", candidates, gold, task)
-
-
-@st.composite
-def scored(draw):
-    rows = draw(st.lists(st.lists(st.integers(-3, 3), max_size=5), min_size=1, max_size=6))
-    questions = []
-    for row in rows:
-        options = st.sampled_from(range(len(row))) if row else st.nothing()
-        questions.append(ask(len(row), draw(st.frozensets(options))))
-    return Scores.from_lists(rows), questions
 
 
 def flat_gold(questions):
@@ -50,7 +40,7 @@ def flat_gold(questions):
 
 
 @pytest.mark.parametrize("average", AVERAGES)
-@given(case=scored())
+@given(case=scored_options())
 def test_each_point_is_what_its_threshold_decides(average, case):
     scores, questions = case
     curve = PrecisionRecallCurve.from_scores(scores, questions, "a", average)
@@ -66,7 +56,7 @@ def test_each_point_is_what_its_threshold_decides(average, case):
 
 
 @pytest.mark.parametrize("average", AVERAGES)
-@given(case=scored())
+@given(case=scored_options())
 def test_curves_go_from_nothing_to_everything_and_recall_never_falls(average, case):
     scores, questions = case
     curve = PrecisionRecallCurve.from_scores(scores, questions, average=average)
@@ -78,7 +68,7 @@ def test_curves_go_from_nothing_to_everything_and_recall_never_falls(average, ca
         assert ((values >= 0) & (values <= 1)).all()
 
 
-@given(scored())
+@given(scored_options())
 def test_micro_curves_are_scikit_learns(case):
     scores, questions = case
     curve = PrecisionRecallCurve.from_scores(scores, questions, average="micro")
