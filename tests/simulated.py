@@ -8,7 +8,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
+from hypothesis import strategies as st
 
+from classic_rc.predictions import Scores
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 
 _NEGATIONS = ("not", "never", "no")
@@ -83,3 +85,26 @@ def task(request) -> Task:
 def leaks() -> dict[str, Leak]:
     """Ways to plant a leak, by name."""
     return {"word": telling_word, "length": longer}
+
+
+def draw_groups(rng: np.random.Generator, n_questions: int, n_groups: int) -> np.ndarray:
+    """Groups of questions, none of them empty."""
+    others = rng.integers(n_groups, size=n_questions - n_groups)
+    return np.concatenate([np.arange(n_groups), others])
+
+
+_SMALL_INTEGERS = st.integers(-3, 3)
+
+
+@st.composite
+def scored_options(draw, numbers=_SMALL_INTEGERS) -> tuple[Scores, list[Question]]:
+    """Scores of the options of a few questions of several answers, and the questions."""
+    rows = draw(st.lists(st.lists(numbers, max_size=5), min_size=1, max_size=6))
+    questions = []
+    for i, row in enumerate(rows):
+        options = st.sampled_from(range(len(row))) if row else st.nothing()
+        gold = draw(st.frozensets(options))
+        candidates = tuple(Candidate(str(option)) for option in range(len(row)))
+        facts = Passage("p", "Some text."), "?", candidates, gold, Task.MULTIPLE_ANSWER
+        questions.append(Question(f"q{i}", *facts))
+    return Scores.from_lists(rows), questions

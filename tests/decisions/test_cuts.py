@@ -13,57 +13,45 @@ from classic_rc.metrics.multirc import F1Macro
 from classic_rc.predictions import Scores
 from classic_rc.questions import Task
 from tests.depth import examples
+from tests.simulated import scored_options
 
-METRICS = pytest.mark.parametrize("metric", SELECTION_METRICS.values(), ids=SELECTION_METRICS)
+METRICS = pytest.mark.parametrize("name", SELECTION_METRICS)
 
+NEIGHBOURS = [1.0, np.nextafter(1.0, 2), np.nextafter(1.0, 0)]
+EXTREMES = [5e-324, 1e17, -1e17, 1.7e308, -1.7e308]
 some_floats = st.one_of(
     st.integers(-3, 3).map(float),
-    st.sampled_from(
-        [1.0, np.nextafter(1.0, 2), np.nextafter(1.0, 0), 5e-324, 1e17, -1e17, 1.7e308, -1.7e308]
-    ),
+    st.sampled_from(NEIGHBOURS + EXTREMES),
     st.floats(allow_nan=False, allow_infinity=False),
 )
 
 
-@st.composite
-def scored(draw, numbers=some_floats):
-    rows = draw(st.lists(st.lists(numbers, max_size=5), min_size=1, max_size=6))
-    gold = [
-        draw(st.frozensets(st.integers(0, len(row) - 1))) if row else frozenset() for row in rows
-    ]
-    return Scores.from_lists(rows), gold
+def decide_above(threshold, scores, questions):
+    return Threshold(value=threshold).decide(scores, questions)
 
 
 @METRICS
 @settings(max_examples=examples(25, 150))
-@given(case=scored())
-def test_the_sweep_equals_trying_every_threshold(question, metric, case):
-    scores, gold = case
-    questions = [
-        question(len(row), right, Task.MULTIPLE_ANSWER, f"q{i}")
-        for i, (row, right) in enumerate(zip(scores, gold, strict=True))
-    ]
-    thresholds = cut_points(scores)
+@given(case=scored_options(some_floats))
+def test_the_sweep_equals_trying_every_threshold(name, case):
+    scores, questions = case
+    metric, thresholds = SELECTION_METRICS[name], cut_points(scores)
     values = metric.from_means(sweep_thresholds(metric, scores, questions, thresholds))
-    tried = [
-        metric(questions, Threshold(value=t).decide(scores, questions)) for t in thresholds.tolist()
-    ]
+    tried = []
+    for threshold in thresholds.tolist():
+        tried.append(metric(questions, decide_above(threshold, scores, questions)))
     assert values == pytest.approx(tried, abs=1e-12)
 
-    name = next(name for name, registered in SELECTION_METRICS.items() if registered is metric)
     tuned = TunedThreshold(metric=name).fit(scores, questions)
-    assert tuned.best_score_ == pytest.approx(max(tried), abs=1e-12)
-    assert metric(questions, tuned.decide(scores, questions)) == pytest.approx(
-        max(tried), abs=1e-12
-    )
+    best = pytest.approx(max(tried), abs=1e-12)
+    assert tuned.best_score_ == best
+    assert metric(questions, tuned.decide(scores, questions)) == best
     # The first of the best, up to the last digits: thresholds fall.
-    earlier = [
-        value for value, t in zip(tried, thresholds, strict=True) if t > tuned.best_threshold_
-    ]
-    assert all(value < max(tried) for value in earlier)
+    earlier = np.array(tried)[thresholds > tuned.best_threshold_]
+    assert (earlier < max(tried)).all()
 
 
-@given(scored())
+@given(scored_options(some_floats))
 def test_no_selection_is_missing_and_none_is_tried_twice(case):
     scores, _ = case
     thresholds = cut_points(scores)
@@ -75,25 +63,20 @@ def test_no_selection_is_missing_and_none_is_tried_twice(case):
 
 
 @given(
-    scored(st.integers(-2, 2).map(lambda n: n / 2)),
+    scored_options(st.sampled_from([-1.0, -0.5, 0.0, 0.5, 1.0])),
     st.lists(st.floats(allow_nan=False), max_size=5),
 )
-def test_any_thresholds_can_be_asked_for_in_any_order(question, case, thresholds):
-    scores, gold = case
-    questions = [
-        question(len(r), g, Task.MULTIPLE_ANSWER) for r, g in zip(scores, gold, strict=True)
-    ]
-    means = sweep_thresholds(F1Macro(), scores, questions, np.array(thresholds))
-    for t, row in zip(thresholds, means, strict=True):
-        single = (
-            F1Macro()
-            .statistics(questions, Threshold(value=t).decide(scores, questions))
-            .mean(axis=0)
-        )
-        assert row == pytest.approx(single, abs=1e-12)
+def test_any_thresholds_can_be_asked_for_in_any_order(case, thresholds):
+    scores, questions = case
+    metric = F1Macro()
+    means = sweep_thresholds(metric, scores, questions, np.array(thresholds))
+    for threshold, row in zip(thresholds, means, strict=True):
+        decided = decide_above(threshold, scores, questions)
+        expected = metric.statistics(questions, decided).mean(axis=0)
+        assert row == pytest.approx(expected, abs=1e-12)
 
 
-def test_the_released_grid():
+def test_the_released_grid_falls_from_0_98_in_75_steps():
     grid = cut_points(Scores.from_lists([[5.0]]), "multirc2018")
     assert len(grid) == 75
     assert grid[[0, -1]] == pytest.approx([0.98, -0.5])

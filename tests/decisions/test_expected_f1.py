@@ -64,7 +64,7 @@ def test_f1_is_that_of_the_scorer():
     st.floats(0, 3),
     st.floats(0, 2),
 )
-def test_it_follows_its_definition(candidates, task, scale, exact):
+def test_the_selected_text_has_the_greatest_value_by_definition(candidates, task, scale, exact):
     texts, scores = zip(*candidates, strict=True)
     query = question(*texts, task=task)
     f1, exact_match = primary_metric(query), solved_metric(query)
@@ -72,11 +72,11 @@ def test_it_follows_its_definition(candidates, task, scale, exact):
     shares /= shares.sum()
 
     def value(text):
-        pairs = zip(shares, texts, strict=True)
-        return sum(
-            p * (f1.value((b,), (text,)) + exact * exact_match.value((b,), (text,)))
-            for p, b in pairs
-        )
+        expected = 0.0
+        for share, gold in zip(shares, texts, strict=True):
+            gain = exact * exact_match.value((gold,), (text,))
+            expected += share * (f1.value((gold,), (text,)) + gain)
+        return expected
 
     ((selection,),) = answer(query, *scores, scale=scale, exact=exact)
     assert value(selection) >= max(map(value, texts)) - 1e-9

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable
 from typing import cast
 
 import pytest
@@ -20,8 +21,13 @@ TEXT = "Ann and Bob met Carla, and Bob ran."
 
 
 def question(*texts: str, task: Task = Task.MULTI_SPAN) -> Question:
-    candidates = tuple(Candidate(t, TEXT.index(t), TEXT.index(t) + len(t)) for t in texts)
-    return Question("q", Passage("p", TEXT), "Who?", candidates, ("Ann",), task)
+    starts = map(TEXT.index, texts)
+    spans = [Candidate(text, i, i + len(text)) for i, text in zip(starts, texts, strict=True)]
+    return question_of(spans, task)
+
+
+def question_of(spans: Iterable[Candidate], task: Task = Task.MULTI_SPAN) -> Question:
+    return Question("q", Passage("p", TEXT), "Who?", tuple(spans), ("Ann",), task)
 
 
 def answer(query: Question, *scores: float, **parameters) -> tuple[str, ...]:
@@ -45,30 +51,19 @@ def test_spans_that_overlap_a_better_one_are_left_out():
 
 
 def test_there_are_no_more_spans_than_wanted():
-    assert answer(question("Ann", "Bob", "Carla"), 1.0, 3.0, 2.5, margin=9, max_spans=2) == (
-        "Bob",
-        "Carla",
-    )
+    query = question("Ann", "Bob", "Carla")
+    assert answer(query, 1.0, 3.0, 2.5, margin=9, max_spans=2) == ("Bob", "Carla")
 
 
 def test_a_text_is_answered_once_at_any_place():
     second = TEXT.rindex("Bob")
-    query = question("Ann", "Bob")
-    repeated = Question(
-        "q",
-        query.passage,
-        "",
-        (*query.candidates, Candidate("Bob", second, second + 3)),
-        (),
-        Task.MULTI_SPAN,
-    )
+    spans = question("Ann", "Bob").candidates
+    repeated = question_of([*spans, Candidate("Bob", second, second + 3)])
     assert answer(repeated, 0.0, 1.0, 1.0, margin=5) == ("Bob", "Ann")
 
 
 def test_candidates_without_places_do_not_overlap():
-    query = Question(
-        "q", Passage("p", TEXT), "", (Candidate("Ann"), Candidate("Ann and")), (), Task.MULTI_SPAN
-    )
+    query = question_of([Candidate("Ann"), Candidate("Ann and")])
     assert answer(query, 1.0, 1.0) == ("Ann", "Ann and")
 
 
@@ -81,9 +76,13 @@ def test_a_question_without_candidates_has_no_answer():
     st.permutations(range(4)), st.lists(st.sampled_from([0.0, 0.5, 1.0]), min_size=4, max_size=4)
 )
 def test_the_order_of_candidates_does_not_matter(order, scores):
-    texts = ["Ann and Bob", "Bob", "Ann", "Carla"]
-    shuffled = answer(question(*(texts[i] for i in order)), *(scores[i] for i in order), margin=0.5)
-    assert shuffled == answer(question(*texts), *scores, margin=0.5)
+    scored = list(zip(["Ann and Bob", "Bob", "Ann", "Carla"], scores, strict=True))
+
+    def answer_to(scored):
+        texts, scores = zip(*scored, strict=True)
+        return answer(question(*texts), *scores, margin=0.5)
+
+    assert answer_to([scored[i] for i in order]) == answer_to(scored)
 
 
 @pytest.mark.parametrize("task", [t for t in Task if t is not Task.MULTI_SPAN])

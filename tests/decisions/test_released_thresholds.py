@@ -40,14 +40,16 @@ def exhaustive(folder: Path, name: str) -> dict[str, float]:
     dataset, scores = multirc_dev(folder), released(folder, name)
     n = len(dataset)
     question = np.repeat(np.arange(n), [len(q.candidates) for q in dataset])
-    gold = np.array(
-        [i in cast("frozenset[int]", q.gold) for q in dataset for i in range(len(q.candidates))]
-    )
+    flags = []
+    for query in dataset:
+        flags += [i in cast("frozenset[int]", query.gold) for i in range(len(query.candidates))]
+    gold = np.array(flags)
     right = np.bincount(question, gold, n)
     best = dict.fromkeys(METRICS, 0.0)
     for threshold in (-np.inf, *scores.values):
         above = scores.values > threshold
-        selected, tp = np.bincount(question, above, n), np.bincount(question, above & gold, n)
+        selected = np.bincount(question, above, n)
+        tp = np.bincount(question, above & gold, n)
         wrong = np.bincount(question, above != gold, n)
         p = np.divide(tp, selected, where=selected > 0, out=np.ones(n)).mean()
         r = np.divide(tp, right, where=right > 0, out=np.ones(n)).mean()

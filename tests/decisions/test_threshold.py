@@ -49,7 +49,7 @@ def test_an_untuned_threshold_is_an_error(answers, question):
         ("accuracy", 0.3, 4 / 5),
     ],
 )
-def test_the_best_threshold_for_each_metric(one_wrong_on_top, metric, threshold, score):
+def test_each_metric_has_its_best_threshold(one_wrong_on_top, metric, threshold, score):
     tuned = TunedThreshold(metric=metric).fit(*one_wrong_on_top)
     assert not tuned.needs_fit
     assert tuned.best_threshold_ == pytest.approx(threshold)

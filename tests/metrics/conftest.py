@@ -30,9 +30,8 @@ def golden(shared_golden) -> Callable[[str], list[dict[str, Any]]]:
     """The recorded cases of an official scorer."""
 
     def cases(name: str) -> list[dict[str, Any]]:
-        return json.loads((shared_golden / f"{name}_metrics.json").read_text(encoding="utf-8"))[
-            "cases"
-        ]
+        text = (shared_golden / f"{name}_metrics.json").read_text(encoding="utf-8")
+        return json.loads(text)["cases"]
 
     return cases
 
@@ -44,12 +43,11 @@ def text_predictions() -> Callable[..., list[Prediction]]:
     def make(
         questions: Sequence[Question], answers: dict[str, str | list[str]]
     ) -> list[Prediction]:
-        texts = ((q.id, answers.get(q.id)) for q in questions)
-        return [
-            Prediction(
-                id, () if text is None else ((text,) if isinstance(text, str) else tuple(text),)
-            )
-            for id, text in texts
-        ]
+        predictions = []
+        for question in questions:
+            texts = answers.get(question.id)
+            answer = (texts,) if isinstance(texts, str) else tuple(texts or ())
+            predictions.append(Prediction(question.id, () if texts is None else (answer,)))
+        return predictions
 
     return make

@@ -19,12 +19,14 @@ def question(ask):
 
 
 def test_the_right_option_scores_one_and_a_wrong_one_nothing(question):
-    assert accuracy([question] * 4, [choose(2), choose(2), choose(1), choose(2)]) == 0.75
+    predictions = [choose(option) for option in (2, 2, 1, 2)]
+    assert accuracy([question] * 4, predictions) == 0.75
 
 
 @pytest.mark.parametrize("k", [2, 3, 4])
 def test_a_tie_of_k_options_is_worth_one_kth(question, k):
-    assert accuracy([question], [choose(2, *[0, 1, 3][: k - 1])]) == pytest.approx(1 / k)
+    wrong = [0, 1, 3][: k - 1]
+    assert accuracy([question], [choose(2, *wrong)]) == pytest.approx(1 / k)
 
 
 def test_a_tie_without_the_right_option_is_worth_nothing(question):
@@ -33,11 +35,8 @@ def test_a_tie_without_the_right_option_is_worth_nothing(question):
 
 def test_where_several_options_are_right_any_of_them_will_do(ask):
     question = ask(Task.SINGLE_CHOICE, frozenset({0, 2}), 4)
-    assert accuracy.statistics([question] * 3, [choose(0), choose(2), choose(3)]).tolist() == [
-        [1],
-        [1],
-        [0],
-    ]
+    rows = accuracy.statistics([question] * 3, [choose(0), choose(2), choose(3)])
+    assert rows.tolist() == [[1], [1], [0]]
     assert accuracy([question], [choose(0, 1, 2, 3)]) == 0.5
 
 

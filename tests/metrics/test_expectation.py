@@ -22,12 +22,12 @@ SELECTION_METRICS = [*metrics_for(Task.MULTIPLE_ANSWER), selection_metric("accur
 
 def plain_selections(metric, questions, predictions):
     """The statistics of independent selections, with a tuple for each pair of tp and fp."""
-    outcomes = [
-        (i, of_tp * of_fp, tp, fp, len(question.gold), len(question.candidates))
-        for i, (question, prediction) in enumerate(zip(questions, predictions, strict=True))
-        for tp, of_tp in plain_binomial(len(question.gold), prediction)
-        for fp, of_fp in plain_binomial(len(question.candidates) - len(question.gold), prediction)
-    ]
+    outcomes = []
+    for i, (question, prediction) in enumerate(zip(questions, predictions, strict=True)):
+        n_right, n = len(question.gold), len(question.candidates)
+        for tp, of_tp in plain_binomial(n_right, prediction):
+            for fp, of_fp in plain_binomial(n - n_right, prediction):
+                outcomes.append((i, of_tp * of_fp, tp, fp, n_right, n))
     place, weight, *counts = np.array(outcomes, dtype=np.float64).T
     values = weight[:, None] * metric.of_counts(OptionCounts(*counts))
     rows = np.zeros((len(questions), values.shape[1]))
@@ -72,10 +72,10 @@ def test_random_selections_equal_their_twin(ask, seed):
 @pytest.mark.parametrize("task", [Task.CLOZE, Task.SPAN])
 def test_random_texts_equal_their_twin(ask, task):
     rng = random.Random(0)
-    questions = [
-        ask(task, tuple(f"boat {rng.randint(0, 9)}" for _ in range(rng.randint(1, 3))), n)
-        for n in (rng.randint(1, 30) for _ in range(300))
-    ]
+    questions = []
+    for _ in range(300):
+        gold = rng.choices([f"boat {i}" for i in range(10)], k=rng.randint(1, 3))
+        questions.append(ask(task, tuple(gold), rng.randint(1, 30)))
     predictions = Random().expectation(questions)
     for name in ("em", "f1"):
         metric = get_metric(name)
@@ -86,7 +86,8 @@ def test_random_texts_equal_their_twin(ask, task):
 @pytest.mark.parametrize(("n_questions", "n_options"), [(300, 200), (1, 20_000)])
 def test_many_options_need_little_memory(ask, n_questions, n_options):
     rng = random.Random(0)
-    rights = [n_options // 2, *(rng.randint(0, n_options) for _ in range(n_questions - 1))]
+    others = [rng.randint(0, n_options) for _ in range(n_questions - 1)]
+    rights = [n_options // 2, *others]
     questions = [ask(Task.MULTIPLE_ANSWER, frozenset(range(r)), n_options) for r in rights]
     predictions = Random().expectation(questions)
     tracemalloc.start()

@@ -5,6 +5,7 @@ no network.
 from __future__ import annotations
 
 import struct
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -37,18 +38,19 @@ HOSTILE = (
 
 def choices(n_questions: int, text: str = "") -> Dataset:
     """Questions about fences, three a passage."""
-    rows = [
-        {
+    rows = []
+    for i in range(n_questions):
+        town, kind, colour = i // 3, "odd" if i % 2 else "even", "red " if i % 5 == 0 else ""
+        row = {
             "id": f"q{i}{text}",
-            "passage": f"{text} In town {i // 3} \N{GRINNING FACE} Nora built a fence. "
-            f"A year later her old dog Omar kept {i // 3} rabbits there.",
-            "question": f"Who built the {'red ' if i % 5 == 0 else ''}fence {text}?",
+            "passage": f"{text} In town {town} \N{GRINNING FACE} Nora built a fence. "
+            f"A year later her old dog Omar kept {town} rabbits there.",
+            "question": f"Who built the {colour}fence {text}?",
             "candidates": ["Omar", f"Nora{text}", "a rabbit", "some people who passed by"],
             "gold": i % 2,
-            "meta": {f"kind{text}": f"{'odd' if i % 2 else 'even'}{text}"},
+            "meta": {f"kind{text}": f"{kind}{text}"},
         }
-        for i in range(n_questions)
-    ]
+        rows.append(row)
     return classic_rc.from_rows(rows, name=f"fences{text}")
 
 
@@ -211,7 +213,7 @@ def test_a_screen_reader_finds_its_way(chromium, fences):
     levels = [node["level"] for node in nodes if node["role"] == "heading"]
     assert levels[0] == 1
     assert levels.count(1) == 1
-    assert all(after <= before + 1 for before, after in zip(levels, levels[1:], strict=False))
+    assert all(after <= before + 1 for before, after in pairwise(levels))
     named_elements = (
         "table",
         "textbox",
@@ -239,13 +241,9 @@ def test_the_keyboard_reaches_everything_in_order(chromium, hostile):
         chromium.press(*TAB)
         seen.append(chromium.run(focused))
     assert seen[0] == "What do simple systems score?"[:30]
-    filters = seen.index("9 questions")
-    assert [text.split()[0] for text in seen[filters + 1 : filters + 5]] == [
-        "System",
-        "Answers",
-        "kind</script><script>document.t"[:30],
-        "Who",
-    ]
+    start = seen.index("9 questions") + 1
+    filters = [text.split()[0] for text in seen[start : start + 4]]
+    assert filters == ["System", "Answers", "kind</script><script>document.t"[:30], "Who"]
     chromium.run("document.querySelector('.browse li summary').focus()")
     chromium.press(*ENTER)
     assert chromium.run("document.querySelector('.browse li details').open")

@@ -6,6 +6,7 @@ import csv
 import io
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -21,16 +22,17 @@ from classic_rc.solvers import parse_solver
 from tests.errors import raises
 
 CURVE = PrecisionRecallCurve(
-    "one", "macro", np.array([1, 0.75, 0.5]), np.array([0.125, 0.5, 1]), np.array([3.0, 2.5, 0.1])
+    "one",
+    "macro",
+    precision=np.array([1, 0.75, 0.5]),
+    recall=np.array([0.125, 0.5, 1]),
+    thresholds=np.array([3.0, 2.5, 0.1]),
 )
 POINT = PrecisionRecallCurve("people", "macro", np.array([0.9]), np.array([0.8]))
 
 
 def named(*names):
-    return [
-        PrecisionRecallCurve(name, "macro", CURVE.precision, CURVE.recall, CURVE.thresholds)
-        for name in names
-    ]
+    return [replace(CURVE, name=name) for name in names]
 
 
 @pytest.fixture(scope="module")
@@ -50,10 +52,8 @@ BEGINNINGS = {"pdf": b"%PDF-", "png": b"\x89PNG\r\n\x1a\n", "svg": b"<?xml"}
 
 @pytest.mark.parametrize("form", figures.FIGURE_FORMATS)
 def test_every_format_is_the_same_each_time(matplotlib, form):
-    first, second = (
-        figures.figure_bytes(figures.precision_recall_figure([CURVE, POINT]), form)
-        for _ in range(2)
-    )
+    first = figures.figure_bytes(figures.precision_recall_figure([CURVE, POINT]), form)
+    second = figures.figure_bytes(figures.precision_recall_figure([CURVE, POINT]), form)
     assert first == second
     assert first.startswith(BEGINNINGS[form])
     assert b"CreationDate" not in first
@@ -89,10 +89,8 @@ def test_grey_lines_join_equal_f1(figure):
         assert 2 * precision * recall / (precision + recall) == pytest.approx(level)
         assert (precision[0], recall[-1]) == pytest.approx((1, 1))
     right = axes.child_axes[0]
-    assert [label.get_text() for label in right.get_yticklabels()] == [
-        *(f"0.{i}" for i in range(1, 10)),
-        "F1m",
-    ]
+    levels = [label.get_text() for label in right.get_yticklabels()]
+    assert levels == [*(f"0.{i}" for i in range(1, 10)), "F1m"]
     assert right.get_yticks() == pytest.approx([line.get_ydata()[-1] for line in grey])
 
 
@@ -128,9 +126,8 @@ def test_names_are_text_and_nothing_else(matplotlib):
 
 
 def test_the_area_follows_the_name_if_there_is_one(matplotlib):
-    micro = PrecisionRecallCurve(
-        "a", "micro", np.array([1, 1, 0.5]), np.array([0, 0.5, 1]), np.arange(3.0)[::-1]
-    )
+    precision, recall = np.array([1, 1, 0.5]), np.array([0, 0.5, 1])
+    micro = PrecisionRecallCurve("a", "micro", precision, recall, CURVE.thresholds)
     point = PrecisionRecallCurve("b", "micro", np.array([0.5]), np.array([0.5]))
     figure = figures.precision_recall_figure([micro, point])
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["a (AP 0.75)", "b"]
@@ -153,14 +150,13 @@ def test_markers_of_two_curves_do_not_overlap(matplotlib):
     recall = np.linspace(0, 1, 1000)
     curves = [PrecisionRecallCurve(name, "macro", 1 - recall / 2, recall, -recall) for name in "ab"]
     with figures.styled_figure() as (_, axes):
-        marked = [
-            recall[line.get_markevery()] for line in figures.draw_precision_recall(curves, axes)
-        ]
+        lines = figures.draw_precision_recall(curves, axes)
+    marked = [recall[line.get_markevery()] for line in lines]
     assert np.abs(np.subtract.outer(*marked)).min() > 0.02
 
 
 def test_one_figure_shows_one_average(matplotlib):
-    micro = PrecisionRecallCurve("m", "micro", CURVE.precision, CURVE.recall, CURVE.thresholds)
+    micro = replace(CURVE, average="micro")
     with raises(UsageError, field="curves", found="macro and micro"):
         figures.precision_recall_figure([CURVE, micro])
     with raises(UsageError, field="curves", found="no curves"):
@@ -201,14 +197,8 @@ def test_csv_holds_every_point_in_full_precision():
     assert list(records[0]) == ["system", "average", "threshold", "precision", "recall", "f1"]
     assert [float(r["threshold"]) for r in records[:3]] == CURVE.thresholds.tolist()
     assert [float(r["f1"]) for r in records[:3]] == CURVE.f1.tolist()
-    assert records[3] == {
-        "system": "a\\n,b",
-        "average": "macro",
-        "threshold": "",
-        "precision": repr(1 / 3),
-        "recall": repr(2 / 3),
-        "f1": repr(float(third.f1[0])),
-    }
+    rates = [repr(1 / 3), repr(2 / 3), repr(float(third.f1[0]))]
+    assert list(records[3].values()) == ["a\\n,b", "macro", "", *rates]
 
 
 @pytest.fixture(scope="module")
@@ -224,16 +214,13 @@ def test_a_panel_a_key_and_a_bar_a_cell(breakdowns):
     figure = figures.breakdown_figure(breakdowns)
     assert len(figure.axes) == 2
     for axes, breakdown in zip(figure.axes, breakdowns, strict=True):
-        groups = (breakdown.total, *breakdown.groups)
+        cells = [cell for group in breakdown.lines for cell in group.cells]
         widths = sorted(bar.get_width() for bar in axes.patches)
-        assert widths == pytest.approx(
-            sorted(100 * cell.value for group in groups for cell in group.cells)
-        )
+        assert widths == pytest.approx(sorted(100 * cell.value for cell in cells))
         names = [label.get_text() for label in axes.get_yticklabels()]
-        assert names == [f"{group.name} ({group.questions})" for group in groups]
-        assert len(axes.lines) == 1 + sum(
-            cell.interval is not None for group in groups for cell in group.cells
-        )
+        assert names == [f"{group.name} ({group.questions})" for group in breakdown.lines]
+        n_intervals = sum(cell.interval is not None for cell in cells)
+        assert len(axes.lines) == 1 + n_intervals
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["longest", "sw+d"]
 
 
@@ -266,9 +253,10 @@ def test_names_are_no_mathematics_and_no_commands(dataset_of_names):
 @pytest.fixture
 def dataset_of_names(matplotlib):
     data = load("sample:single-choice")
-    labels = Labels(
-        "$k$_", {q.id: frozenset({"$x^{$" if i % 2 else "\x1b[31m"}) for i, q in enumerate(data)}
-    )
+    names = {}
+    for i, question in enumerate(data):
+        names[question.id] = frozenset({"$x^{$" if i % 2 else "\x1b[31m"})
+    labels = Labels("$k$_", names)
     results = evaluate(data, [parse_solver("longest"), parse_solver("shortest")]).results
     return break_down(results, group_questions(data, "$k$_", [labels]), n=10)
 

@@ -9,7 +9,7 @@ import io
 import json
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -31,7 +31,7 @@ from classic_rc.results import (
     with_significance,
 )
 from classic_rc.results.outcomes import Block, Outcomes
-from classic_rc.tables import render
+from classic_rc.tables import Table, render
 from tests.tables import headings
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -42,36 +42,22 @@ N = 48
 def dataset() -> Dataset:
     options = tuple(Candidate(text) for text in "abcd")
     passages = [Passage(f"p{i}", f"Passage {i}.") for i in range(N // 4)]
-    return Dataset(
-        [
-            Question(
-                f"q{i}",
-                passages[i // 4],
-                "?",
-                options,
-                frozenset({i % 4}),
-                Task.SINGLE_CHOICE,
-                {"type": "one" if i % 5 else "multiple_&_more"},
-            )
-            for i in range(N)
-        ],
-        "mini",
-        "dev",
-        "own",
-    )
+    questions = []
+    for i in range(N):
+        passage, gold = passages[i // 4], frozenset({i % 4})
+        meta = {"type": "one" if i % 5 else "multiple_&_more"}
+        question = Question(f"q{i}", passage, "?", options, gold, Task.SINGLE_CHOICE, meta)
+        questions.append(question)
+    return Dataset(questions, "mini", "dev", "own")
 
 
 def row(
     name: str, right: np.ndarray, **more: Any
 ) -> Row:  # the other fields of Row, each of its own type
-    outcomes = Outcomes(
-        {"accuracy": right.reshape(-1, 1)},
-        np.where((right > 0) & (right < 1), 2, 1),
-        np.ones(N),
-        np.full(N, 4),
-        np.ones(N, dtype=bool),
-        ([0],) * N,
-    )
+    statistics = {"accuracy": right.reshape(-1, 1)}
+    n_tied = np.where((right > 0) & (right < 1), 2, 1)
+    evidence = np.ones(N, dtype=bool)
+    outcomes = Outcomes(statistics, n_tied, np.ones(N), np.full(N, 4), evidence, ([0],) * N)
     solver, _, variant = name.partition(":")
     signature = f"{name}|n:{N}"
     return Row(solver, variant or None, {}, f"solver:{signature}", signature, outcomes, **more)
@@ -79,66 +65,53 @@ def row(
 
 def evaluation(learner: bool = True) -> Evaluation:
     data, i = dataset(), np.arange(N)
-    learned = row(
-        "learner",
-        np.where(i % 2, 1.0, 0.0),
-        ties="partial",
-        block=Block.TRAINED,
-        trained_on="train",
-    )
-    rows = (
-        *([learned] if learner else []),
-        row("random", np.full(N, 0.25), expected=True),
-        row("longest", np.where(i % 3 == 0, 1.0, 0.0), ties="partial"),
-        row("sw+d", np.where(i % 8 == 7, 0.5, np.where(i % 3 == 0, 0.0, 1.0)), ties="partial"),
-        row(
-            "tuned:50%",
-            np.ones(N),
-            ties="partial",
-            tuned_on="mini",
-            tuned_here=True,
-            tuned_params={"window": 7},
-        ),
-    )
-    questions = Evaluation(data, rows, {"type": group_questions(data, "type").masks}, "type")
-    return with_significance(with_intervals(questions, 200), "longest", 200)
+    odd, third = (i % 2) * 1.0, (i % 3 == 0) * 1.0
+    rows = []
+    if learner:
+        trained = {"block": Block.TRAINED, "trained_on": "train"}
+        rows.append(row("learner", odd, ties="partial", **trained))
+    rows.append(row("random", np.full(N, 0.25), expected=True))
+    rows.append(row("longest", third, ties="partial"))
+    rows.append(row("sw+d", np.where(i % 8 == 7, 0.5, 1 - third), ties="partial"))
+    tuning = {"tuned_on": "mini", "tuned_here": True, "tuned_params": {"window": 7}}
+    rows.append(row("tuned:50%", np.ones(N), ties="partial", **tuning))
+    groupings = {"type": group_questions(data, "type").masks}
+    evaluated = Evaluation(data, tuple(rows), groupings, "type")
+    return with_significance(with_intervals(evaluated, 200), "longest", 200)
+
+
+def every_form(tables: Sequence[Table], plain: Any) -> dict[str, str]:
+    written = {}
+    for form in ("table", "markdown", "latex", "csv"):
+        written[form] = render(tables, form, signatures=True)
+    written["json"] = json.dumps(plain, indent=1, allow_nan=False) + "\n"
+    return written
 
 
 def results() -> dict[str, str]:
     evaluated = evaluation()
-    plain = json.dumps(evaluated.to_dict(), indent=1, allow_nan=False) + "\n"
-    forms = ("table", "markdown", "latex", "csv")
-    return {
-        **{form: render(results_table(evaluated), form, signatures=True) for form in forms},
-        "json": plain,
-    }
+    return every_form([results_table(evaluated)], evaluated.to_dict())
 
 
 def breakdown() -> dict[str, str]:
     evaluated = evaluation(learner=False)
     names = ("coreference", "causal relation", "bridging")
-    of = {
-        q.id: frozenset(n for j, n in enumerate(names) if i % (2 + 3 * j) == 0)
-        for i, q in enumerate(evaluated.dataset[:40])
-    }
-    labels = [Labels("skills", of, names, "skills.csv")]
+    skills = {}
+    for i, question in enumerate(evaluated.dataset[:40]):
+        of_question = (name for j, name in enumerate(names) if i % (2 + 3 * j) == 0)
+        skills[question.id] = frozenset(of_question)
+    labels = [Labels("skills", skills, names, "skills.csv")]
     results = replace(evaluated.results, tests=None)
-    groupings = [
-        group_questions(evaluated.dataset, key, labels)
-        for key in ("skills", "skills:alone", "skills:count")
-    ]
+    keys = ("skills", "skills:alone", "skills:count")
+    groupings = [group_questions(evaluated.dataset, key, labels) for key in keys]
     breakdowns = [break_down(results, grouping, n=200) for grouping in groupings]
     cross = cross_tabulate(groupings[0], groupings[0])
     tables = [*breakdown_tables(breakdowns), cross_table(cross)]
     plain = {"breakdowns": [b.to_dict() for b in breakdowns], "cross": [cross.to_dict()]}
-    forms = {
-        form: render(tables, form, signatures=True)
-        for form in ("table", "markdown", "latex", "csv")
-    }
-    return {**forms, "json": json.dumps(plain, indent=1, allow_nan=False) + "\n"}
+    return every_form(tables, plain)
 
 
-MADE: dict[str, Callable[[], dict[str, str]]] = {"results": results, "breakdown": breakdown}
+MADE = {"results": results, "breakdown": breakdown}
 
 
 @pytest.mark.parametrize("name", MADE)
@@ -156,15 +129,13 @@ def test_every_form_is_as_it_was(name):
     ],
 )
 def test_blocks_have_headings_in_every_form(form, start, line):
-    body = re.split(start, results()[form], maxsplit=1, flags=re.MULTILINE)[1].strip().splitlines()
-    headings = [
-        heading or name
-        for heading, name in re.findall(
-            rf"^(?:{line})",
-            "\n".join([line for line in body if not line.startswith((" &", r"\addlinespace"))][:7]),
-            re.MULTILINE,
-        )
-    ]
+    _, body = re.split(start, results()[form], maxsplit=1, flags=re.MULTILINE)
+    lines = body.strip().splitlines()
+    lines = [line for line in lines if not line.startswith((" &", r"\addlinespace"))]
+    headings = []
+    for matched in lines[:7]:
+        if match := re.match(line, matched):
+            headings.append(match[1] or match[2])
     rows = ["random", "longest", "sw+d", "tuned:50\\%" if form == "latex" else "tuned:50%"]
     assert headings == [Block.UNTRAINED.heading, *rows, Block.TRAINED.heading, "learner"]
 
@@ -178,19 +149,16 @@ def test_one_block_has_no_heading():
 def test_the_best_of_the_comparable_rows_is_bold():
     markdown, latex = results()["markdown"], results()["latex"]
     assert re.findall(r"^\| (\S+) \|.*\*\*", markdown, re.MULTILINE) == ["sw+d"]
-    assert [line.partition(" &")[0] for line in latex.splitlines() if r"\textbf" in line] == [
-        "sw+d"
-    ]
+    (bold,) = (line for line in latex.splitlines() if r"\textbf" in line)
+    assert bold.startswith("sw+d &")
 
 
 def test_marks_are_of_rows_that_differ():
     evaluated = evaluation()
     marked = {name for name, cell in results_table(evaluated)["Acc."].items() if cell.mark == "*"}
-    assert (
-        marked
-        == {measured.row.name for measured in evaluated.measure() if measured.test.is_significant}
-        != set()
-    )
+    significant = [measured for measured in evaluated.measure() if measured.test.is_significant]
+    assert marked == {measured.row.name for measured in significant}
+    assert marked
 
 
 def test_small_groups_are_marked_in_every_form():
@@ -200,12 +168,11 @@ def test_small_groups_are_marked_in_every_form():
     )
     assert "| causal relation | (8) | (20.0) | (25.00) [" in forms["markdown"]
     assert r"causal relation & (8) & (20.0) & (25.00) &" in forms["latex"]
-    small = {
-        (r["key"], r["group"]): r["small"]
-        for r in csv.DictReader(io.StringIO(forms["csv"]))
-        if r["small"]
-    }
-    assert (small["skills", "causal relation"], small["skills", "coreference"]) == ("True", "False")
+    records = csv.DictReader(io.StringIO(forms["csv"]))
+    of_skills = [record for record in records if record["key"] == "skills" and record["small"]]
+    small = {record["group"]: record["small"] for record in of_skills}
+    assert small["causal relation"] == "True"
+    assert small["coreference"] == "False"
     (skills, *_) = json.loads(forms["json"])["breakdowns"]
     assert [group["small"] for group in skills["groups"]] == [False, True, True, False]
 

@@ -63,9 +63,9 @@ class Named(Solver):
     parameter_sign = 1
 
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
-        return Scores.from_lists(
-            [[self.parameter_sign * float(len(c.text)) for c in q.candidates] for q in questions]
-        )
+        rows = [[float(len(c.text)) for c in question.candidates] for question in questions]
+        scores = Scores.from_lists(rows)
+        return replace(scores, values=self.parameter_sign * scores.values)
 
 
 def named(text: str, sign: int) -> Solver:
@@ -74,23 +74,13 @@ def named(text: str, sign: int) -> Solver:
 
 def dataset(text: str) -> Dataset:
     options = tuple(Candidate(f"{text}{i * 'x'}") for i in range(3))
-    return Dataset(
-        [
-            Question(
-                f"q{i} {text}",
-                Passage(f"p{i} {text}", f"Passage {i}: {text}"),
-                text,
-                options,
-                frozenset({i % 3}),
-                Task.SINGLE_CHOICE,
-                {text: f"{text} {i % 2}"},
-            )
-            for i in range(30)
-        ],
-        text,
-        text,
-        text,
-    )
+    questions = []
+    for i in range(30):
+        passage = Passage(f"p{i} {text}", f"Passage {i}: {text}")
+        gold, meta = frozenset({i % 3}), {text: f"{text} {i % 2}"}
+        question = Question(f"q{i} {text}", passage, text, options, gold, Task.SINGLE_CHOICE, meta)
+        questions.append(question)
+    return Dataset(questions, text, text, text)
 
 
 @pytest.fixture(scope="module", params=HOSTILE)
@@ -107,13 +97,11 @@ def rendered_reports(text):
     evaluation = with_significance(with_intervals(evaluation, 50), f"{text} long", 50)
     results = evaluation.results
     comparison = compare(results, n=50)
-    label = Labels(
-        f"{text} kind",
-        {q.id: frozenset({f"{text} label", f"{i % 3}"}) for i, q in enumerate(data)},
-        (),
-        text,
-    )
-    grouping = group_questions(data, f"{text} kind", [label])
+    kinds = {}
+    for i, question in enumerate(data):
+        kinds[question.id] = frozenset({f"{text} label", f"{i % 3}"})
+    labels = [Labels(f"{text} kind", kinds, (), text)]
+    grouping = group_questions(data, f"{text} kind", labels)
     breakdown, cross = break_down(results, grouping, n=50), cross_tabulate(grouping, grouping)
     counted = describe_datasets([data])
     return {
@@ -212,38 +200,11 @@ def assert_no_control(rendered: str) -> None:
 
 @pytest.mark.parametrize("report", REPORTS)
 def test_latex_has_no_command_but_the_tables_own(rendered_reports, report):
-    table_commands = {
-        *(
-            "begin",
-            "end",
-            "centering",
-            "caption",
-            "toprule",
-            "midrule",
-            "bottomrule",
-            "textbf",
-            "multicolumn",
-        ),
-        *(
-            "hspace",
-            "tabcolsep",
-            "rlap",
-            "scriptsize",
-            "small",
-            "linewidth",
-            "raggedright",
-            "arraybackslash",
-        ),
-        *(
-            "textbackslash",
-            "textasciitilde",
-            "textasciicircum",
-            "textless",
-            "textgreater",
-            "textbar",
-            "textasciigrave",
-        ),
-    }
+    table_commands = set(
+        "begin end centering caption toprule midrule bottomrule textbf multicolumn hspace "
+        "tabcolsep rlap scriptsize small linewidth raggedright arraybackslash textbackslash "
+        "textasciitilde textasciicircum textless textgreater textbar textasciigrave".split()
+    )
     for table in rendered_reports[report][0]:
         body = [line for line in render(table, "latex").split("\n") if not line.startswith("% ")]
         for line in body:
@@ -277,10 +238,8 @@ def test_csv_is_intact_and_harmless(rendered_reports, text, report):
     assert_no_control(content)
     header, *records = csv.reader(io.StringIO(content, newline=""))
     assert {len(record) for record in records} == {len(header)}
-    assert any(
-        printable(text) in cell
-        for cell in (*header, *(cell for record in records for cell in record))
-    )
+    cells = [cell for record in (header, *records) for cell in record]
+    assert any(printable(text) in cell for cell in cells)
 
 
 @pytest.mark.parametrize("report", REPORTS)
@@ -306,12 +265,13 @@ def report_page(text: str) -> str:
     data = dataset(text)
     solvers = [named(f"{text} long", 1), named(f"{text} short", -1)]
     evaluation = with_significance(with_intervals(evaluate(data, solvers), 50), f"{text} long", 50)
+    breakdown = break_down(evaluation.results, group_questions(data, text), n=50)
     content = PageContent(
         replace(evaluation, notes=(text,), warnings=(text,)),
         check_dataset(data),
         describe_datasets([data]),
         explanations={0: map(solvers[0].explain, data)},
-        breakdowns=[break_down(evaluation.results, group_questions(data, text), n=50)],
+        breakdowns=[breakdown],
         published=True,
         title=text,
     )
@@ -322,12 +282,10 @@ def explanation_page(text: str) -> str:
     """An explained question with terms, a quote, and marks that end wherever they like."""
     question = dataset(text)[0]
     marks = (Mark(0, 14, "window"), Mark(11, 13, "question", -0.5), Mark(12, 15, "candidate", 2.0))
-    candidates = [
-        CandidateExplanation(
-            c.text, float(i), bool(i), marks[i:], {text: i + 0.5}, text if i else None, text
-        )
-        for i, c in enumerate(question.candidates)
-    ]
+    candidates = []
+    for i, candidate in enumerate(question.candidates):
+        head = candidate.text, float(i), bool(i), marks[i:], {text: i + 0.5}
+        candidates.append(CandidateExplanation(*head, text if i else None, text))
     return explanation_html(Explanation(text, question, tuple(candidates)))
 
 
@@ -351,12 +309,8 @@ def test_pages_are_intact_and_harmless(text, name, outline):
         assert character in "\t\n" or printable(character) == character
     page_outline, plain = outline(page), outline(harmless_page(name))
     # Only the hostile options are so much alike that there are duplicates.
-    assert markup(page_outline) <= markup(plain) | {
-        ("th", "colspan"),
-        ("br", ""),
-        ("del", ""),
-        ("ins", ""),
-    }
+    of_duplicates = {("th", "colspan"), ("br", ""), ("del", ""), ("ins", "")}
+    assert markup(page_outline) <= markup(plain) | of_duplicates
     scripts = [attributes for tag, attributes in page_outline.elements if tag == "script"]
     assert scripts == [attributes for tag, attributes in plain.elements if tag == "script"]
     printed = printable(text, keep="\t\n")

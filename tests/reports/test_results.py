@@ -22,72 +22,41 @@ PASSAGE = Passage("p", "Text.")
 
 def dataset(task: Task, gold: list) -> Dataset:
     options = (Candidate("a"), Candidate("b"))
-    return Dataset(
-        [Question(f"q{i}", PASSAGE, "?", options, g, task) for i, g in enumerate(gold)],
-        "mini",
-        "dev",
-        "own",
-    )
+    questions = [Question(f"q{i}", PASSAGE, "?", options, g, task) for i, g in enumerate(gold)]
+    return Dataset(questions, "mini", "dev", "own")
 
 
 def outcomes(statistics: dict, n_tied=(1, 1), n_selected=(1.0, 1.0)) -> Outcomes:
+    arrays = {name: np.array(rows, dtype=float) for name, rows in statistics.items()}
     return Outcomes(
-        {name: np.array(rows, dtype=float) for name, rows in statistics.items()},
+        arrays,
         np.array(n_tied),
         np.array(n_selected),
-        np.array([2, 2]),
-        np.array([True, False]),
-        ([0], [1]),
+        n_candidates=np.array([2, 2]),
+        evidence=np.array([True, False]),
+        answers=([0], [1]),
     )
+
+
+def row_of(name: str, *credits: float, **facts) -> Row:
+    statistics = {"accuracy": [[credit] for credit in credits]}
+    return Row(name, None, {}, f"solver:{name}|n:2", f"{name}|n:2", outcomes(statistics), **facts)
 
 
 SINGLE = Evaluation(
     dataset(Task.SINGLE_CHOICE, [frozenset({0}), frozenset({1})]),
-    (
-        Row(
-            "random",
-            None,
-            {},
-            "solver:random|n:2",
-            "random|n:2",
-            outcomes({"accuracy": [[0.5], [0.5]]}),
-            expected=True,
-        ),
-        Row(
-            "sw+d",
-            "mctest160",
-            {"window": "set"},
-            "solver:sw+d|variant:mctest160|n:2",
-            "sw+d|v:mctest160|n:2",
-            outcomes({"accuracy": [[1.0], [1 / 3]]}, n_tied=(1, 3)),
-            ties="first",
-            tuned_on="mini",
-            tuned_here=True,
-            tuned_params={"window": 7},
-            trained_on="train",
-        ),
-    ),
-    {"kind": {"x|y": np.array([True, False]), "日本": np.array([False, True])}},
-    "kind",
-    ("something to know",),
+    (row_of("random", 0.5, 0.5, expected=True),),
 )
-
-
-def records(*evaluations):
-    return list(
-        csv.DictReader(
-            io.StringIO(render([results_table(evaluation) for evaluation in evaluations], "csv"))
-        )
-    )
 
 
 def several(**row) -> Evaluation:
     names = {"f1_m": 2, "f1_a": 3, "em0": 1, "em1": 1, "superglue_f1_m": 1}
-    statistics = {
-        name: [[1.0] * width, [0.0] + [1.0] * (width - 1)] for name, width in names.items()
-    }
-    row_of_ir = Row("ir", None, {}, "ir", "ir", outcomes(statistics, n_selected=(2.0, 1.0)), **row)
-    return Evaluation(dataset(Task.MULTIPLE_ANSWER, [frozenset({0}), frozenset()]), (row_of_ir,))
+    statistics = {}
+    for name, width in names.items():
+        statistics[name] = [[1.0] * width, [0.0] + [1.0] * (width - 1)]
+    of_ir = outcomes(statistics, n_selected=(2.0, 1.0))
+    data = dataset(Task.MULTIPLE_ANSWER, [frozenset({0}), frozenset()])
+    return Evaluation(data, (Row("ir", None, {}, "ir", "ir", of_ir, **row),))
 
 
 @pytest.mark.parametrize(
@@ -116,17 +85,14 @@ def test_several_answers_show_the_share_of_options_selected(row, notes):
 
 
 def test_thresholds_of_folds_are_one_csv_cell():
-    (record,) = records(several(threshold=[0.5, 1.25], tuned_on="cv5"))
+    table = results_table(several(threshold=[0.5, 1.25], tuned_on="cv5"))
+    (record,) = csv.DictReader(io.StringIO(render(table, "csv")))
     assert record["threshold"] == "0.5;1.25"
 
 
 def test_nothing_measured_is_a_dash_and_not_a_number():
-    nothing = replace(
-        SINGLE,
-        rows=SINGLE.rows[:1],
-        groupings={"kind": {"none": np.array([False, False])}},
-        group_by="kind",
-    )
+    empty = {"kind": {"none": np.array([False, False])}}
+    nothing = replace(SINGLE, groupings=empty, group_by="kind")
     assert results_table(nothing)["Acc. none (0)"]["random"].is_missing
 
 
@@ -136,13 +102,9 @@ def test_small_groups_are_grey_in_html():
 
 
 def test_rows_that_print_the_same_number_are_equally_good():
-    made = []
-    for name, value in (("exact", 0.14375), ("near", 0.1437), ("less", 0.14)):
-        row_outcomes = outcomes({"accuracy": [[value], [value]]})
-        made.append(
-            Row(name, None, {}, f"solver:{name}|n:2", f"{name}|n:2", row_outcomes, ties="first")
-        )
-    column = results_table(replace(SINGLE, rows=tuple(made)))["accuracy"]
-    printed = {name: f"{round(100 * cell.value, 2):.2f}" for name, cell in column.items()}
+    credits = {"exact": 0.14375, "near": 0.1437, "less": 0.14}
+    rows = [row_of(name, credit, credit, ties="first") for name, credit in credits.items()]
+    table = results_table(replace(SINGLE, rows=tuple(rows)))
+    printed = {name: text for name, text, *_ in texts(table)}
     assert printed == {"exact": "14.37", "near": "14.37", "less": "14.00"}
-    assert [name for name, cell in column.items() if cell.bold] == ["exact", "near"]
+    assert [name for name, cell in table["accuracy"].items() if cell.bold] == ["exact", "near"]

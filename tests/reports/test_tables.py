@@ -27,8 +27,8 @@ from tests.tables import texts
 
 PLAIN = Table(
     "mini · 2 questions",
-    [Column("system"), Column("Acc.", "percent", key="accuracy"), Column("notes", "note")],
-    [RowGroup([["random", 0.25, ""], ["sw+d", 0.075, "ties: first"]])],
+    [Column("system"), Column("Acc.", "percent")],
+    [RowGroup([["random", 0.25], ["sw+d", 0.075]])],
     signatures={"sw+d": "sw+d|a:word"},
 )
 
@@ -44,36 +44,20 @@ def test_plain_text_shows_signatures_only_if_asked():
         assert "a:word" in render(PLAIN, form)
 
 
-EVERY = Table(
-    "every kind",
-    [
-        *(
-            Column("name"),
-            Column("%", "percent"),
-            Column("points", "points", group="G"),
-            Column("n", "count", group="G"),
-        ),
-        *(Column("x", "number", 1), Column("p", "p"), Column("hidden", hidden=True)),
-    ],
-    [
-        RowGroup(
-            [
-                [
-                    "a",
-                    Cell(0.5, (0.25, 0.75), "*", bold=True),
-                    Cell(-0.1, (-0.2, 0.0)),
-                    1234,
-                    2.25,
-                    0.00001,
-                    7,
-                ]
-            ],
-            "A",
-        ),
-        RowGroup([["b", Cell(Decimal("0.579"), faint=True), None, float("nan"), "?", 0.5, 8]], "B"),
-    ],
-    facts={"dataset": "d"},
-)
+COLUMNS = [
+    Column("name"),
+    Column("%", "percent"),
+    Column("points", "points", group="G"),
+    Column("n", "count", group="G"),
+    Column("x", "number", 1),
+    Column("p", "p"),
+    Column("hidden", hidden=True),
+]
+BEST, LOSS = Cell(0.5, (0.25, 0.75), "*", bold=True), Cell(-0.1, (-0.2, 0.0))
+FIRST = ["a", BEST, LOSS, 1234, 2.25, 0.00001, 7]
+SECOND = ["b", Cell(Decimal("0.579"), faint=True), None, float("nan"), "?", 0.5, 8]
+GROUPS = [RowGroup([FIRST], "A"), RowGroup([SECOND], "B")]
+EVERY = Table("every kind", COLUMNS, GROUPS, facts={"dataset": "d"})
 
 
 def test_the_kind_of_a_column_writes_its_values():
@@ -128,19 +112,13 @@ def test_intervals_in_each_style(style):
 
 
 def wide_table(n_columns, n_rows=3):
-    columns = [
-        Column("system"),
-        *(Column(f"metric {j}", "percent") for j in range(n_columns)),
-        Column("notes", "note"),
-    ]
-    rows = [
-        [
-            f"system {i}",
-            *(Cell((i + j) / 100, (0.0, 0.5), "*" if j else "") for j in range(n_columns)),
-            "a note " * 9,
-        ]
-        for i in range(n_rows)
-    ]
+    metrics = [Column(f"metric {j}", "percent") for j in range(n_columns)]
+    columns = [Column("system"), *metrics, Column("notes", "note")]
+    rows = []
+    for i in range(n_rows):
+        marks = ["", *"*" * (n_columns - 1)]
+        cells = [Cell((i + j) / 100, (0.0, 0.5), mark) for j, mark in enumerate(marks)]
+        rows.append([f"system {i}", *cells, "a note " * 9])
     return Table("A title", columns, [RowGroup(rows, "a heading")], ["A note of some words " * 9])
 
 
@@ -160,15 +138,10 @@ def test_text_fits_and_nothing_is_cut(width, n_columns):
 
 
 def test_notes_are_numbered_below_a_table_that_is_too_wide():
-    table = Table(
-        "t",
-        [Column("system"), Column("x", "count"), Column("notes", "note")],
-        [
-            RowGroup(
-                [["a", 1, "tuned " * 8], ["b", 2, "other"], ["c", 3, "tuned " * 8], ["d", 4, ""]]
-            )
-        ],
-    )
+    columns = [Column("system"), Column("x", "count"), Column("notes", "note")]
+    tuned = "tuned " * 8
+    rows = [["a", 1, tuned], ["b", 2, "other"], ["c", 3, tuned], ["d", 4, ""]]
+    table = Table("t", columns, [RowGroup(rows)])
     lines = render_text(table, width=30).splitlines()
     assert lines[3:7] == ["a [1]   1", "b [2]   2", "c [1]   3", "d       4"]
     assert "[2] other" in lines
@@ -176,14 +149,12 @@ def test_notes_are_numbered_below_a_table_that_is_too_wide():
 
 
 def test_panels_repeat_all_names_of_a_row():
-    columns = [Column("first"), Column("second"), *(Column(f"n{j}", "count") for j in range(9))]
+    numbers = [Column(f"n{j}", "count") for j in range(9)]
     rows = [["a", name, *[10**6] * 9] for name in "bc"]
-    lines = render_text(Table("t", columns, [RowGroup(rows)]), width=60).splitlines()
-    assert (
-        sum(line.startswith("a      b") for line in lines)
-        == sum(line.startswith("a      c") for line in lines)
-        == 3
-    )
+    table = Table("t", [Column("first"), Column("second"), *numbers], [RowGroup(rows)])
+    lines = render_text(table, width=60).splitlines()
+    names = [line[:8] for line in lines if line.startswith("a ")]
+    assert names == ["a      b", "a      c"] * 3
 
 
 def test_the_width_is_that_of_the_environment_or_a_hundred(monkeypatch):
@@ -201,13 +172,7 @@ def test_wrapped_lines_have_every_character_and_fit(text, width):
 def cell(text: str, form: str) -> str:
     """A cell's text in the only row of a table."""
     lines = render(table_of(["x"], [text]), form).splitlines()
-    return (
-        lines[-6].removesuffix(r" \\")
-        if form == "latex"
-        else lines[-1][2:-2]
-        if form == "markdown"
-        else lines[-1]
-    )
+    return lines[-6].removesuffix(r" \\") if form == "latex" else lines[-1][2:-2]
 
 
 @pytest.mark.parametrize(
@@ -222,7 +187,7 @@ def cell(text: str, form: str) -> str:
         ("a\nb", r"a\textbackslash{}nb"),
     ],
 )
-def test_latex_specials(text, printed):
+def test_special_characters_are_escaped_in_latex(text, printed):
     assert cell(text, "latex") == printed
 
 
@@ -236,14 +201,14 @@ def test_latex_specials(text, printed):
         ("f1_a", "f1_a"),
     ],
 )
-def test_markdown_specials(text, printed):
+def test_special_characters_are_escaped_in_markdown(text, printed):
     assert cell(text, "markdown") == printed
 
 
 @pytest.mark.parametrize("form", ["table", "markdown", "latex", "html"])
 def test_control_characters_are_spelled_out_everywhere(form):
-    evil = "\x1b[31m\n\u202e"
-    table = Table(f"t{evil}", [Column(f"h{evil}")], [RowGroup([[f"c{evil}"]])], [f"n{evil}"])
+    title, header, content, note = (f"{place}\x1b[31m\n\u202e" for place in "thcn")
+    table = Table(title, [Column(header)], [RowGroup([[content]])], [note])
     rendered = render(table, form)
     assert "\x1b" not in rendered
     assert "\u202e" not in rendered
@@ -356,7 +321,9 @@ def test_every_cell_keeps_its_place_in_a_line_of_text(cells):
     lines = render_text(table_of(cells, cells), width=10_000).splitlines()
     for character in lines[1]:
         assert unicodedata.category(character) not in ("Cc", "Zl", "Zp")
-    assert lines[1].count("\u2068") == lines[1].count("\u2069") == sum(map(is_right_to_left, cells))
+    n_isolates = sum(map(is_right_to_left, cells))
+    assert lines[1].count("\u2068") == n_isolates
+    assert lines[1].count("\u2069") == n_isolates
 
 
 def is_right_to_left(text: str) -> bool:

@@ -34,21 +34,18 @@ def check_verdicts(dataset: Dataset, spec: str, **settings) -> None:
     expected, credits = outcomes(dataset, row.outcomes.statistics)
     for i, explanation in enumerate(Explainer(spec, dataset, Protocol(**settings))):
         verdict, question = verdict_of(explanation), explanation.question
-        assert (verdict.outcome, verdict.credit) == (expected[i], pytest.approx(credits[i]))
+        assert verdict.outcome == expected[i]
+        assert verdict.credit == pytest.approx(credits[i])
         answer = row.outcomes.answers[i]
         if answer is not None and row.outcomes.n_tied[i] == 1:
-            selected = sorted(verdict.chosen)
-            assert (
-                selected
-                if question.task.has_choices
-                else {question.candidates[k].text for k in selected}
-            ) == (answer if question.task.has_choices else set(answer))
+            if question.task.has_choices:
+                assert sorted(verdict.chosen) == answer
+            else:
+                assert {question.candidates[k].text for k in verdict.chosen} == set(answer)
         if verdict.margin is not None:
             assert verdict.rival is not None
-            own, other = (
-                explanation.candidates[min(verdict.chosen)],
-                explanation.candidates[verdict.rival],
-            )
+            own = explanation.candidates[min(verdict.chosen)]
+            other = explanation.candidates[verdict.rival]
             assert verdict.margin == pytest.approx(own.score - other.score)
             assert verdict.margin > 0
             if question.task.has_choices and (rows := compare_terms(own, other)):
@@ -100,9 +97,8 @@ def say(scores, task=Task.SINGLE_CHOICE, gold=frozenset({0}), texts="ABCDE", dec
     candidates = tuple(Candidate(text) for text in list(texts)[: len(scores)])
     solver = FixedScores(scores=tuple(scores))
     solver.decision = decision
-    return verdict_of(
-        solver.explain(Question("q", PASSAGE, "Who?", candidates, gold, task))
-    ).sentence
+    question = Question("q", PASSAGE, "Who?", candidates, gold, task)
+    return verdict_of(solver.explain(question)).sentence
 
 
 MANY, NONE = Task.MULTIPLE_ANSWER, frozenset[int]()
@@ -165,7 +161,7 @@ SAID = [
 
 
 @pytest.mark.parametrize(("verdict", "expected"), SAID)
-def test_what_is_said(verdict, expected):
+def test_the_sentence_says_who_wins_and_what_is_right(verdict, expected):
     assert verdict == expected
 
 
@@ -175,16 +171,18 @@ def test_a_chosen_text_is_right_as_the_metric_counts():
     assert right_candidates(question) == {0, 2}
 
 
-def test_a_guess_and_what_reads_no_passage():
-    dataset = classic_rc.load("sample:single-choice")
-    guess, longest = (
-        verdict_of(classic_rc.parse_solver(s).explain(dataset[0])).sentence
-        for s in ("random", "longest")
-    )
-    assert guess.startswith(
-        "A guess: each of the 4 candidates has the probability 1/4; the credit is 0.25"
-    )
-    assert "(a score is the length of the candidate)" in longest
+def sentence_of(spec: str) -> str:
+    question = classic_rc.load("sample:single-choice")[0]
+    return verdict_of(classic_rc.parse_solver(spec).explain(question)).sentence
+
+
+def test_a_guess_says_its_probability():
+    start = "A guess: each of the 4 candidates has the probability 1/4; the credit is 0.25"
+    assert sentence_of("random").startswith(start)
+
+
+def test_a_solver_without_a_formula_says_what_a_score_is():
+    assert "(a score is the length of the candidate)" in sentence_of("longest")
 
 
 def test_reasons_name_the_nearest_pair_and_the_words():

@@ -46,26 +46,21 @@ def results(data):
 @pytest.fixture(scope="module")
 def labels(data):
     """Every question has some of four labels, the last few have no entry."""
-    names = "abcd"
-    return Labels(
-        "skills",
-        {
-            q.id: frozenset(n for j, n in enumerate(names) if i % (j + 2) == 0)
-            for i, q in enumerate(data[:-3])
-        },
-    )
+    skills = {}
+    for i, question in enumerate(data[:-3]):
+        skills[question.id] = frozenset(name for j, name in enumerate("abcd") if i % (j + 2) == 0)
+    return Labels("skills", skills)
 
 
 def test_a_group_that_a_system_defines_is_marked_alone_and_in_pairs(data, results):
     solved = results.systems[2].statistics["accuracy"][:, 0] == 1
-    names = {
-        q.id: frozenset({"solved, by it" if labels else "left"})
-        for q, labels in zip(data, solved, strict=True)
-    }
+    names = {}
+    for question, is_solved in zip(data, solved, strict=True):
+        names[question.id] = frozenset({"solved, by it" if is_solved else "left"})
+    labels = [Labels("own", names)]
     for key in ("own", "own,question-type", "question-type,own"):
-        for group in break_down(
-            results, group_questions(data, key, [Labels("own", names)]), n=20
-        ).groups:
+        breakdown = break_down(results, group_questions(data, key, labels), n=20)
+        for group in breakdown.groups:
             assert ["§" in cell.mark for cell in group.cells] == [False, False, True]
     others = break_down(results, group_questions(data, "question-type,verbatim"), n=20)
     assert not any("§" in cell.mark for group in others.groups for cell in group.cells)
@@ -91,13 +86,11 @@ def test_a_cell_is_the_evaluation_of_its_questions_alone(data, results, labels):
 def test_the_total_is_of_what_is_covered(data, results, labels):
     breakdown = break_down(results, group_questions(data, "skills", [labels]), n=10)
     assert breakdown.total.questions == len(data) - 3
-    expected = np.mean(
-        [rows[:-3] for c in results.systems for rows in c.statistics.values()], axis=1
-    )[:, 0]
-    assert [cell.value for cell in breakdown.total.cells] == pytest.approx(expected.tolist())
+    expected = [system.statistics["accuracy"][:-3].mean() for system in results.systems]
+    assert [cell.value for cell in breakdown.total.cells] == pytest.approx(expected)
 
 
-def test_groups_of_all_metrics_and_tasks(dataset, says):
+def test_any_metric_of_the_task_can_be_broken_down(dataset, says):
     rows = [
         ("A.", ["1", "2"], frozenset({0})),
         ("A.", ["2", "1"], frozenset({0})),
@@ -127,7 +120,7 @@ def test_groups_of_other_questions_are_refused(data, results):
         break_down(results, group_questions(data[:3], "type"))
 
 
-def test_no_question_no_number(data, results):
+def test_a_group_without_questions_has_no_number(data, results):
     nothing = group_questions(data, "skills", [Labels("skills", {})])
     breakdown = break_down(results, nothing, n=10)
     assert breakdown.groups == ()
@@ -139,20 +132,21 @@ def test_cross_tabulations_count_questions_in_both(data, labels):
     cross = cross_tabulate(skills, kinds).to_dict()
     for label, row in cross["counts"].items():
         for kind, count in row.items():
-            ids = [
-                i
-                for i, of_question in labels.of_question.items()
-                if (label in of_question or (label == "no label" and not of_question))
-            ]
-            assert count == sum(data.by_id[i].meta_value("type") == kind for i in ids)
-    cross_table = cross_tabulate(skills, skills)
-    assert np.array_equal(cross_table.counts, cross_table.counts.T)
-    assert np.diag(cross_table.counts).tolist() == [
-        int(mask.sum()) for mask in skills.masks.values()
-    ]
+            n = 0
+            for id_, of_question in labels.of_question.items():
+                has_label = label in (of_question or {"no label"})
+                n += has_label and data.by_id[id_].meta_value("type") == kind
+            assert count == n
 
 
-def test_groups_of_hidden_gold_are_none_to_count(data):
+def test_the_diagonal_of_a_grouping_with_itself_has_the_sizes_of_the_groups(data, labels):
+    skills = group_questions(data, "skills", [labels])
+    counts = cross_tabulate(skills, skills).counts
+    assert np.array_equal(counts, counts.T)
+    assert np.diag(counts).tolist() == [mask.sum() for mask in skills.masks.values()]
+
+
+def test_questions_of_hidden_gold_are_in_no_group_of_what_gold_says(data):
     hidden = replace(data, questions=[replace(question, gold=None) for question in data])
     nothing, kinds = group_questions(hidden, "verbatim"), group_questions(hidden, "type")
     assert cross_tabulate(nothing, nothing).to_dict()["counts"] == {}

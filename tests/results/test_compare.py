@@ -43,7 +43,7 @@ C = system("c", [0, 0, 1, 1, 0, 1])
 CHANCE = system("random", [0.25] * 6, expected=True)
 
 
-def test_differences_wins_ties_and_losses():
+def test_a_pair_has_its_difference_and_counts_wins_ties_and_losses():
     (pair,) = compare(results(A, B), n=100).pairs
     assert (pair.first, pair.second) == ("a", "b")
     assert pair.difference == pytest.approx(4.5 / 6 - 3 / 6)
@@ -55,19 +55,16 @@ def test_differences_wins_ties_and_losses():
 def test_all_pairs_are_tested_and_adjusted_together():
     systems = results(A, B, C)
     comparison = compare(systems, n=100, seed=5)
-    assert [(p.first, p.second) for p in comparison.pairs] == [("a", "b"), ("a", "c"), ("b", "c")]
-    expected = [
-        permutation_test(
-            METRICS["accuracy"],
-            *(c.statistics["accuracy"] for c in two),
-            systems.groups,
-            n=100,
-            seed=5,
-        )
-        for two in ((A, B), (A, C), (B, C))
-    ]
-    assert [(p.p, p.exact) for p in comparison.pairs] == expected
-    assert [p.p_holm for p in comparison.pairs] == holm([test.p for test in expected]).tolist()
+    names = [(pair.first, pair.second) for pair in comparison.pairs]
+    assert names == [("a", "b"), ("a", "c"), ("b", "c")]
+    expected = []
+    for first, second in ((A, B), (A, C), (B, C)):
+        rows = first.statistics["accuracy"], second.statistics["accuracy"]
+        test = permutation_test(METRICS["accuracy"], *rows, systems.groups, n=100, seed=5)
+        expected.append(test)
+    assert [(pair.p, pair.exact) for pair in comparison.pairs] == expected
+    adjusted = holm([test.p for test in expected]).tolist()
+    assert [pair.p_holm for pair in comparison.pairs] == adjusted
 
 
 def test_gains_are_over_chance_absolute_and_relative():
@@ -76,27 +73,32 @@ def test_gains_are_over_chance_absolute_and_relative():
     assert comparison.chance == 0.25
     assert a.gain == pytest.approx(0.5)
     assert a.relative_gain == pytest.approx(2)
-    assert (a.gain_interval.low, a.gain_interval.high) == pytest.approx(np.array(a.interval) - 0.25)
+    assert np.array(a.gain_interval) == pytest.approx(np.array(a.interval) - 0.25)
     assert (chance.gain, chance.gain_interval, chance.relative_gain) == (None, None, None)
 
 
-def test_chance_may_be_given_and_may_be_unknown_or_nothing():
-    assert compare(results(A, B), chance=CHANCE, n=10).estimates[1].relative_gain == pytest.approx(
-        1
-    )
-    unknown = compare(results(A, B), n=10)
-    assert unknown.chance is None
-    assert [s.gain for s in unknown.estimates] == [None, None]
-    nothing = compare(
-        results(A, B), chance=system("random", [0] * 6, expected=True), n=10
-    ).estimates[0]
-    assert (nothing.gain, nothing.relative_gain) == (0.75, None)
+def test_chance_may_be_given():
+    _, b = compare(results(A, B), chance=CHANCE, n=10).estimates
+    assert b.relative_gain == pytest.approx(1)
 
 
-def test_the_sets_that_systems_solve():
+def test_without_chance_there_are_no_gains():
+    comparison = compare(results(A, B), n=10)
+    assert comparison.chance is None
+    assert [estimate.gain for estimate in comparison.estimates] == [None, None]
+
+
+def test_a_gain_over_nothing_is_not_relative():
+    chance = system("random", [0] * 6, expected=True)
+    a, _ = compare(results(A, B), chance=chance, n=10).estimates
+    assert (a.gain, a.relative_gain) == (0.75, None)
+
+
+def test_each_region_has_the_questions_that_exactly_its_systems_solve():
     comparison = compare(results(A, CHANCE, B, C), n=10)
     assert comparison.solved_by.name == "accuracy"
-    assert {region.systems: region.questions for region in comparison.regions} == {
+    sizes = {region.systems: region.questions for region in comparison.regions}
+    assert sizes == {
         ("a", "b", "c"): 1,  # the last
         ("a", "b"): 1,  # the first
         ("a", "c"): 1,  # the third
@@ -107,7 +109,9 @@ def test_the_sets_that_systems_solve():
         (): 0,
     }
     ids = {region.systems: region.ids for region in comparison.regions}
-    assert (ids["a", "b"], ids["b",], ids["b", "c"]) == (("q0",), ("q4",), ())
+    assert ids["a", "b"] == ("q0",)
+    assert ids["b",] == ("q4",)
+    assert ids["b", "c"] == ()
     assert [len(region.systems) for region in comparison.regions] == [3, 2, 2, 2, 1, 1, 1, 0]
     assert sum(region.share for region in comparison.regions) == pytest.approx(1)
     assert comparison.left_out == ("random",)
@@ -143,10 +147,9 @@ def test_every_task_has_its_metric_and_its_sets(sample, metric, solved_by):
     assert sum(region.questions for region in comparison.regions) == (
         len(dataset) if "random" not in names else 0
     )
-    assert [(s.value, s.interval) for s in comparison.estimates] == [
-        (measured.value, measured.interval)
-        for measured in with_intervals(evaluation, 50).measure(metric)
-    ]
+    measured = with_intervals(evaluation, 50).measure(metric)
+    for estimate, expected in zip(comparison.estimates, measured, strict=True):
+        assert (estimate.value, estimate.interval) == (expected.value, expected.interval)
 
 
 def test_another_metric_can_be_compared():
@@ -162,7 +165,8 @@ def test_another_metric_can_be_compared():
 
 
 def test_other_tests_can_be_asked_for():
-    right, wrong = system("a", [1, 1, 1, 1, 0, 1]), system("b", [0, 0, 1, 0, 1, 0])
+    right = system("a", [1, 1, 1, 1, 0, 1])
+    wrong = system("b", [0, 0, 1, 0, 1, 0])
     rows = [c.statistics["accuracy"] for c in (right, wrong)]
     mcnemar = compare(results(right, wrong), test="mcnemar", n=10)
     assert mcnemar.pairs[0].p == mcnemar_test(METRICS["accuracy"], *rows).p
@@ -177,23 +181,16 @@ def test_other_tests_can_be_asked_for():
 def test_one_passage_leaves_no_interval():
     alone = results(A, B, groups=[0] * 6)
     comparison = compare(alone, n=10)
-    assert (
-        comparison.estimates[0].interval,
-        comparison.pairs[0].interval,
-        comparison.pairs[0].p,
-    ) == (
-        None,
-        None,
-        1,
-    )
+    assert comparison.estimates[0].interval is None
+    (pair,) = comparison.pairs
+    assert (pair.interval, pair.p) == (None, 1)
 
 
 def test_questions_of_a_passage_stay_together():
-    apart, together = (
-        compare(results(system("a", [1] * 40), system("b", [0] * 40), groups=groups)).pairs[0].p
-        for groups in (None, np.repeat(np.arange(4), 10))
-    )
-    assert (apart, together) == (1 / 10_001, 1 / 8)
+    systems = system("a", [1] * 40), system("b", [0] * 40)
+    (apart,) = compare(results(*systems)).pairs
+    (together,) = compare(results(*systems, groups=np.repeat(np.arange(4), 10))).pairs
+    assert (apart.p, together.p) == (1 / 10_001, 1 / 8)
 
 
 def test_one_system_is_nothing_to_compare():
@@ -202,15 +199,15 @@ def test_one_system_is_nothing_to_compare():
 
 
 def test_the_same_seed_gives_the_same_digits():
-    systems = results(
-        *(system(n, np.random.default_rng(i).random(80) > 0.5) for i, n in enumerate("abc"))
-    )
+    rng = np.random.default_rng(0)
+    systems = results(*(system(name, rng.random(80) > 0.5) for name in "abc"))
     assert compare(systems, seed=0).to_dict() == compare(systems, seed=0).to_dict()
     assert compare(systems, seed=0).to_dict() != compare(systems, seed=1).to_dict()
 
 
 def test_plain_data_is_json():
-    plain = json.loads(json.dumps(compare(results(A, B, CHANCE), n=50).to_dict(), allow_nan=False))
+    comparison = compare(results(A, B, CHANCE), n=50)
+    plain = json.loads(json.dumps(comparison.to_dict(), allow_nan=False))
     assert plain["dataset"] == {
         "name": "made",
         "task": "single-choice",
@@ -233,7 +230,10 @@ def test_systems_on_other_questions_are_refused_by_name():
     message = str(refused.value)
     assert f"a, b answered {labels['expected']}" in message
     assert f"c answered {labels['found']}" in message
-    assert [c.name for c in join_results([results(A), results(B, C)]).systems] == ["a", "b", "c"]
+
+
+def test_results_on_the_same_questions_are_joined():
+    assert join_results([results(A), results(B, C)]).names == ["a", "b", "c"]
 
 
 def test_what_one_result_keeps_together_belongs_together_in_all():
@@ -255,9 +255,8 @@ def test_metrics_that_only_some_systems_have_are_not_shared():
 
 
 def test_a_fact_that_differs_between_runs_is_none_of_their_mean():
-    first, second = (
-        replace(row, threshold=0.25, tuned_params={"window": n}) for row, n in ((A, 3), (B, 4))
-    )
+    first = replace(A, threshold=0.25, tuned_params={"window": 3})
+    second = replace(B, threshold=0.25, tuned_params={"window": 4})
     joined = Row.join("runs", [first, second])
     assert (joined.threshold, joined.tuned_params, joined.seed) == (0.25, {}, None)
     assert Row.join("runs", [first, replace(second, threshold=0.5)]).threshold is None

@@ -25,10 +25,12 @@ def simulated(rng, n_groups):
     groups = np.repeat(np.arange(n_groups), rng.integers(1, 8, size=n_groups))
     ease = rng.beta(2, 2, size=n_groups)[groups]  # 1/2 on average
     n = len(groups)
-    first, second = (rng.random(n) < ease)[:, None], (rng.random(n) < 0.8 * ease)[:, None]
+    first = (rng.random(n) < ease) * 1.0
+    second = (rng.random(n) < 0.8 * ease) * 1.0
     right, selected = rng.integers(1, 4, size=n), rng.integers(1, 5, size=n)
     n_correct = rng.binomial(np.minimum(right, selected), ease)
-    return groups, first * 1.0, second * 1.0, np.column_stack([n_correct, selected, right]) * 1.0
+    selections = np.column_stack([n_correct, selected, right]) * 1.0
+    return groups, first[:, None], second[:, None], selections
 
 
 def coverage(n_draws, n_groups, n_resamples=1000):
@@ -42,11 +44,8 @@ def coverage(n_draws, n_groups, n_resamples=1000):
         groups, first, second, selections = simulated(rng, n_groups)
         measured = [(ACCURACY, first), (ACCURACY, second), (F1A, selections)]
         accuracy, recall, f1 = resample_metrics(measured, groups, n=n_resamples, seed=draw)
-        for name, values in (
-            ("accuracy", accuracy),
-            ("difference", accuracy - recall),
-            ("f1_a", f1),
-        ):
+        drawn = {"accuracy": accuracy, "difference": accuracy - recall, "f1_a": f1}
+        for name, values in drawn.items():
             low, high = percentile_interval(values)
             covered[name] += low <= TRUTH[name] <= high
         (naive,) = resample_metrics([(ACCURACY, first)], np.arange(len(groups)), n=200, seed=draw)
@@ -61,16 +60,15 @@ def rejections(n_draws, n_groups):
     rejected = 0
     for draw in range(n_draws):
         groups = np.repeat(np.arange(n_groups), rng.integers(1, 8, size=n_groups))
-        answers = (
-            rng.random((2, len(groups))) < rng.beta(0.5, 0.5, size=(2, n_groups))[:, groups]
-        ) * 1.0
-        rejected += (
-            permutation_test(ACCURACY, *answers[:, :, None], groups, n=500, seed=draw).p <= 0.05
-        )
+        draws = rng.random((2, len(groups), 1))
+        ease = rng.beta(0.5, 0.5, size=(2, n_groups, 1))
+        answers = (draws < ease[:, groups]) * 1.0
+        test = permutation_test(ACCURACY, *answers, groups, n=500, seed=draw)
+        rejected += test.p <= 0.05
     return rejected / n_draws
 
 
-def test_intervals_cover():
+def test_intervals_cover_the_truth_and_those_that_ignore_passages_do_not():
     covered, independent = coverage(200, 100, n_resamples=400)
     assert all(0.9 <= share <= 0.99 for share in covered.values()), covered
     assert independent < 0.9

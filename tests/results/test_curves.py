@@ -9,44 +9,38 @@ import re
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 from sklearn.metrics import average_precision_score, precision_recall_curve
 
 from classic_rc.datasets import load
 from classic_rc.decisions import Argmax, Threshold
 from classic_rc.errors import DataError, UsageError
 from classic_rc.formats import read_predictions, read_scores
+from classic_rc.metrics import get_metric
 from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Candidate, Passage, Question, Task
 from classic_rc.results.curves import AVERAGES, PrecisionRecallCurve
 from classic_rc.solvers import Random
 from classic_rc.testing import synthetic_dataset
 from tests.errors import raises
+from tests.simulated import scored_options
 
 PASSAGE = Passage("p", "Some text.")
 
 
 def ask(n, gold, task=Task.MULTIPLE_ANSWER):
-    return Question("q", PASSAGE, "?", tuple(Candidate(str(i)) for i in range(n)), gold, task)
-
-
-@st.composite
-def scored(draw):
-    rows = draw(st.lists(st.lists(st.integers(-3, 3), max_size=5), min_size=1, max_size=6))
-    gold = [
-        draw(st.frozensets(st.integers(0, len(row) - 1))) if row else frozenset() for row in rows
-    ]
-    return Scores.from_lists(rows), [
-        ask(len(row), right) for row, right in zip(rows, gold, strict=True)
-    ]
+    candidates = tuple(Candidate(str(i)) for i in range(n))
+    return Question("q", PASSAGE, "?", candidates, gold, task)
 
 
 def flat_gold(questions):
-    return np.array([int(i in q.gold) for q in questions for i in range(len(q.candidates))])
+    flags = []
+    for question in questions:
+        flags += [int(i in question.gold) for i in range(len(question.candidates))]
+    return np.array(flags)
 
 
 @pytest.mark.parametrize("average", AVERAGES)
-@given(case=scored())
+@given(case=scored_options())
 def test_each_point_is_what_its_threshold_decides(average, case):
     scores, questions = case
     curve = PrecisionRecallCurve.from_scores(scores, questions, "a", average)
@@ -62,7 +56,7 @@ def test_each_point_is_what_its_threshold_decides(average, case):
 
 
 @pytest.mark.parametrize("average", AVERAGES)
-@given(case=scored())
+@given(case=scored_options())
 def test_curves_go_from_nothing_to_everything_and_recall_never_falls(average, case):
     scores, questions = case
     curve = PrecisionRecallCurve.from_scores(scores, questions, average=average)
@@ -74,7 +68,7 @@ def test_curves_go_from_nothing_to_everything_and_recall_never_falls(average, ca
         assert ((values >= 0) & (values <= 1)).all()
 
 
-@given(scored())
+@given(scored_options())
 def test_micro_curves_are_scikit_learns(case):
     scores, questions = case
     curve = PrecisionRecallCurve.from_scores(scores, questions, average="micro")
@@ -93,16 +87,14 @@ def test_macro_averages_follow_multircs_conventions():
     questions = [ask(1, frozenset()), ask(0, frozenset()), ask(2, frozenset({1}))]
     curve = PrecisionRecallCurve.from_scores(Scores.from_lists([[3.0], [], [2.0, 1.0]]), questions)
     assert curve.thresholds.tolist() == [3.0, 2.5, 1.5, 0.0]
-    assert curve.precision == pytest.approx([1, 2 / 3, 1 / 3, (1 + 1 / 2) / 3])
+    assert curve.precision == pytest.approx([1, 2 / 3, 1 / 3, 1 / 2])
     assert curve.recall == pytest.approx([2 / 3, 2 / 3, 2 / 3, 1])
 
 
 def test_there_is_no_area_where_none_is_defined():
     questions, scores = [ask(2, frozenset({1}))], Scores.from_lists([[2.0, 1.0]])
-    assert (
-        PrecisionRecallCurve.from_scores(scores, questions, average="macro").average_precision
-        is None
-    )
+    macro = PrecisionRecallCurve.from_scores(scores, questions, average="macro")
+    assert macro.average_precision is None
     point = PrecisionRecallCurve.from_predictions(
         [Prediction("q", (frozenset({1}),))], questions, average="micro"
     )
@@ -122,7 +114,7 @@ def test_single_choices_are_selected_or_not_like_any_other():
 def test_decided_single_choices_have_their_accuracy_for_both(average):
     dataset = synthetic_dataset(Task.SINGLE_CHOICE)
     decided = Argmax().decide(Random(seed=3).score_candidates(dataset), dataset)
-    accuracy = np.mean([p.answers[0] <= q.gold for p, q in zip(decided, dataset, strict=True)])
+    accuracy = get_metric("accuracy")(dataset, decided)
     point = PrecisionRecallCurve.from_predictions(decided, dataset, average=average)
     assert (point.precision[0], point.recall[0]) == pytest.approx((accuracy, accuracy))
     assert 0 < accuracy < 1
@@ -179,16 +171,13 @@ def test_people_are_a_point_at_their_official_f1(multirc, average, f1):
 def test_curves_of_released_scores_pass_the_released_predictions(multirc, name, average, f1):
     """The predictions were made from the scores, by the thresholds 0.0499 and -0.76."""
     dataset, folder = multirc
-    curve = PrecisionRecallCurve.from_scores(
-        read_scores(folder / "raw" / f"{name}-raw.json", dataset), dataset, name, average
-    )
+    scores = read_scores(folder / "raw" / f"{name}-raw.json", dataset)
+    curve = PrecisionRecallCurve.from_scores(scores, dataset, name, average)
     decided = read_predictions(folder / f"{name}.json", dataset)
     point = PrecisionRecallCurve.from_predictions(decided, dataset, name, average)
-    passed = np.isclose(curve.precision, point.precision[0], rtol=0, atol=1e-12) & np.isclose(
-        curve.recall, point.recall[0], rtol=0, atol=1e-12
-    )
-    assert [round(100 * value, 2) for value in curve.f1[passed]] == [f1]
+    is_same_precision = np.isclose(curve.precision, point.precision[0], rtol=0, atol=1e-12)
+    is_same_recall = np.isclose(curve.recall, point.recall[0], rtol=0, atol=1e-12)
+    (i,) = np.flatnonzero(is_same_precision & is_same_recall)
+    assert round(100 * curve.f1[i], 2) == f1
     published = {"lucene_paragraphs": 0.0499, "simpleLR": -0.76}[name]
-    above = curve.thresholds[np.flatnonzero(passed)[0] - 1]
-    below = curve.thresholds[np.flatnonzero(passed)[0] + 1]
-    assert below < published < above
+    assert curve.thresholds[i + 1] < published < curve.thresholds[i - 1]

@@ -25,23 +25,19 @@ def questions(
     gold=frozenset({0}),
     **more,
 ):
-    passages = Passage("p", passage)
+    about = Passage("p", passage)
     options = tuple(map(Candidate, more.get("options", ["Bob", "Eve"])))
-    return Dataset(
-        [Question(f"q{i}", passages, text, options, gold, task) for i, text in enumerate(texts)],
-        "made",
-    )
+    asked = [Question(f"q{i}", about, text, options, gold, task) for i, text in enumerate(texts)]
+    return Dataset(asked, "made")
 
 
 def members(grouping) -> dict[str, list[int]]:
     return {name: np.flatnonzero(mask).tolist() for name, mask in grouping.masks.items()}
 
 
+_SKILLS = {"q0": "ab", "q1": "b", "q2": "", "q4": "z"}
 SKILLS = Labels(
-    "skills",
-    {"q0": frozenset("ab"), "q1": frozenset("b"), "q2": frozenset(), "q4": frozenset("z")},
-    ("z", "b"),
-    "skills.csv",
+    "skills", {id_: frozenset(names) for id_, names in _SKILLS.items()}, ("z", "b"), "skills.csv"
 )
 
 FIVE = questions("?", "?", "?", "?", "?")
@@ -49,12 +45,8 @@ FIVE = questions("?", "?", "?", "?", "?")
 
 def test_labels_overlap_in_their_own_order_and_cover_what_is_labelled():
     grouping = group_questions(FIVE, "skills", [SKILLS])
-    assert list(members(grouping).items()) == [
-        ("z", [4]),
-        ("b", [0, 1]),
-        ("a", [0]),
-        ("no label", [2]),
-    ]
+    assert members(grouping) == {"z": [4], "b": [0, 1], "a": [0], "no label": [2]}
+    assert list(grouping.masks) == ["z", "b", "a", "no label"]
     assert grouping.overlapping
     assert grouping.covered.tolist() == [True, True, True, False, True]
     assert (
@@ -62,7 +54,7 @@ def test_labels_overlap_in_their_own_order_and_cover_what_is_labelled():
     )
 
 
-def test_each_label_alone_and_with_others():
+def test_alone_splits_each_label_into_alone_and_with_others():
     grouping = group_questions(FIVE, "skills:alone", [SKILLS])
     assert members(grouping) == {
         "z, alone": [4],
@@ -72,7 +64,7 @@ def test_each_label_alone_and_with_others():
     }
 
 
-def test_the_number_of_labels():
+def test_count_groups_by_the_number_of_labels():
     grouping = group_questions(FIVE, "skills:count", [SKILLS])
     assert members(grouping) == {"0": [2], "1": [1, 4], "2": [0]}
     assert not grouping.overlapping
@@ -89,25 +81,15 @@ def test_lists_in_meta_are_labels_and_missing_values_a_group(dataset):
     questions = dataset(
         Task.SINGLE_CHOICE, rows, sentences=[(3, 10), [3], (), {2}], level=[10, 9, "b", None]
     )
-    assert list(members(group_questions(questions, "sentences")).items()) == [
-        ("2", [3]),
-        ("3", [0, 1]),
-        ("10", [0]),
-        ("no label", [2]),
-    ]
-    assert members(group_questions(questions, "sentences:count")) == {
-        "0": [2],
-        "1": [1, 3],
-        "2": [0],
-    }
-    lonely = Dataset(
-        [
-            *questions,
-            Question("more", Passage("p9", "?"), "?", (), frozenset(), Task.SINGLE_CHOICE),
-        ],
-        "made",
-    )
-    assert members(group_questions(lonely, "level"))["?"] == [4]
+    grouping = group_questions(questions, "sentences")
+    assert members(grouping) == {"2": [3], "3": [0, 1], "10": [0], "no label": [2]}
+    assert list(grouping.masks) == ["2", "3", "10", "no label"]
+    counts = group_questions(questions, "sentences:count")
+    assert members(counts) == {"0": [2], "1": [1, 3], "2": [0]}
+    passage = Passage("p9", "?")
+    unlevelled = Question("more", passage, "?", (), frozenset(), Task.SINGLE_CHOICE)
+    with_unlevelled = Dataset([*questions, unlevelled], "made")
+    assert members(group_questions(with_unlevelled, "level"))["?"] == [4]
 
 
 def test_labels_go_before_meta_and_meta_before_what_is_derived(dataset):
@@ -152,7 +134,7 @@ QUESTION_TYPES = {
 
 
 @pytest.mark.parametrize("text", QUESTION_TYPES)
-def test_question_types(text):
+def test_the_first_question_word_gives_the_type(text):
     (kind,) = group_questions(questions(text), "question-type").masks
     assert kind == QUESTION_TYPES[text]
 
@@ -161,10 +143,8 @@ def test_rare_first_words_are_together():
     grouping = group_questions(
         questions(*["What?"] * 10, *["Who?"] * 9, "", "“Where”?"), "first-word"
     )
-    assert {name: int(mask.sum()) for name, mask in grouping.masks.items()} == {
-        "other": 11,
-        "what": 10,
-    }
+    sizes = {name: mask.sum() for name, mask in grouping.masks.items()}
+    assert sizes == {"other": 11, "what": 10}
 
 
 def test_lengths_come_in_bins_from_short_to_long():
@@ -190,7 +170,7 @@ def test_lengths_come_in_bins_from_short_to_long():
         ([], ("Eve", "Bob"), Task.MULTI_SPAN, "some"),
     ],
 )
-def test_verbatim_answers(options, gold, task, group_names):
+def test_an_answer_is_verbatim_if_its_words_are_in_a_row(options, gold, task, group_names):
     question_data = questions("?", options=options, gold=gold, task=task)
     assert list(group_questions(question_data, "verbatim").masks) == [group_names]
 
@@ -209,9 +189,8 @@ def test_every_question_is_in_one_group_of_each_derived_key(texts):
     question_data = questions(*texts)
     for key, derived in DERIVED_KEYS.items():
         grouping = group_questions(question_data, key)
-        assert sum(mask.astype(int) for mask in grouping.masks.values()).tolist() == [1] * len(
-            texts
-        )
+        n_groups = np.sum([*grouping.masks.values()], axis=0)
+        assert n_groups.tolist() == [1] * len(texts)
         assert not grouping.overlapping
         if derived.order:
             assert set(grouping.masks) <= set(derived.order)
@@ -219,8 +198,7 @@ def test_every_question_is_in_one_group_of_each_derived_key(texts):
 
 @pytest.mark.parametrize("key", ["alone", "count"])
 def test_a_key_may_be_called_as_a_view_is(key):
-    marked = replace(
-        FIVE, questions=[replace(q, meta={key: str(i % 2)}) for i, q in enumerate(FIVE)]
-    )
+    asked = [replace(question, meta={key: str(i % 2)}) for i, question in enumerate(FIVE)]
+    marked = replace(FIVE, questions=asked)
     assert members(group_questions(marked, key)) == {"0": [0, 2, 4], "1": [1, 3]}
     assert members(group_questions(marked, f"{key}:count")) == {"1": [0, 1, 2, 3, 4]}

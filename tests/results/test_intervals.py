@@ -20,6 +20,7 @@ from classic_rc.results.record import runs_to_dict
 from classic_rc.results.resampling import percentile_interval, resample_means
 from classic_rc.solvers import parse_solver
 from tests.errors import raises
+from tests.simulated import draw_groups
 
 
 @pytest.fixture(scope="module")
@@ -55,9 +56,8 @@ def test_an_expectation_has_the_interval_of_the_expectation(dataset, says):
 
 def test_seeds_are_seeds_and_zero_is_one(evaluation):
     def bounds(seed):
-        return [
-            measured.interval for measured in with_intervals(evaluation, 300, seed=seed).measure()
-        ]
+        resampled = with_intervals(evaluation, 300, seed=seed)
+        return [measured.interval for measured in resampled.measure()]
 
     assert bounds(0) == bounds(0)
     assert bounds(0) != bounds(1)
@@ -92,7 +92,7 @@ def test_what_makes_no_sense_is_refused(evaluation, field, value):
         with_intervals(evaluation, **{field: value})
 
 
-def test_json_holds_them(evaluation):
+def test_json_has_the_settings_and_the_intervals_of_all_metrics(evaluation):
     (plain,) = runs_to_dict([with_intervals(evaluation, 50, seed=4)])["runs"]
     assert plain["resampling"] == {
         "level": 0.95,
@@ -110,14 +110,14 @@ def test_json_holds_them(evaluation):
 def test_scipy_finds_the_same_interval_of_a_paired_difference():
     """The paired percentile bootstrap of sums by group, each system's F1a worked out anew."""
     rng = np.random.default_rng(0)
-    groups = np.concatenate([np.arange(60), rng.integers(60, size=140)])
+    groups = draw_groups(rng, 200, 60)
     right = rng.integers(1, 4, size=200)
-    first, second = (
-        np.column_stack(
-            [rng.binomial(right, share), rng.integers(1, 4, size=200) + right, right]
-        ).astype(float)
-        for share in (0.8, 0.5)
-    )
+
+    def draw_selections(share):
+        hits, wrong = rng.binomial(right, share), rng.integers(1, 4, size=200)
+        return np.column_stack([hits, wrong + right, right]).astype(float)
+
+    first, second = draw_selections(0.8), draw_selections(0.5)
     metric = get_metric("f1_a")
     drawn = resample_metrics([(metric, first), (metric, second)], groups, n=20_000, seed=1)
     interval = percentile_interval(drawn[0] - drawn[1])
@@ -128,27 +128,20 @@ def test_scipy_finds_the_same_interval_of_a_paired_difference():
         totals = np.stack([column.sum(axis=axis) for column in columns], axis=-1)
         return metric.from_means(totals[..., :3]) - metric.from_means(totals[..., 3:])
 
-    expected = stats.bootstrap(
-        tuple(sums.T), difference, n_resamples=20_000, paired=True, method="percentile", batch=1000,
-        random_state=np.random.default_rng(2),
-    ).confidence_interval  # fmt: skip
-    assert interval == pytest.approx(expected, abs=0.003)
+    settings = {"n_resamples": 20_000, "paired": True, "method": "percentile", "batch": 1000}
+    rng = np.random.default_rng(2)
+    expected = stats.bootstrap(tuple(sums.T), difference, **settings, random_state=rng)
+    assert interval == pytest.approx(expected.confidence_interval, abs=0.003)
     assert interval.high - interval.low > 0.05
 
 
 def test_questions_without_passages_are_drawn_by_themselves():
-    rows = [
-        {
-            "id": f"q{i}",
-            "passage": "",
-            "question": f"What is {i}?",
-            "candidates": ["a", "b"],
-            "gold": i % 2,
-        }
-        for i in range(12)
-    ]
-    found = with_intervals(evaluate(from_rows(rows, name="bare"), ["longest"]), 100)
-    assert str(found).startswith("bare (rows) · 12 questions, no passages, 24 candidates")
-    assert "effective sample size of 12 questions" in found.resampling.note
-    assert "100 resamples, seed 0" in found.resampling.note
-    assert not any("too narrow" in warning for warning in found.warnings)
+    shared = {"passage": "", "candidates": ["a", "b"]}
+    rows = []
+    for i in range(12):
+        rows.append({"id": f"q{i}", "question": f"What is {i}?", "gold": i % 2, **shared})
+    evaluation = with_intervals(evaluate(from_rows(rows, name="bare"), ["longest"]), 100)
+    assert str(evaluation).startswith("bare (rows) · 12 questions, no passages, 24 candidates")
+    assert "effective sample size of 12 questions" in evaluation.resampling.note
+    assert "100 resamples, seed 0" in evaluation.resampling.note
+    assert not any("too narrow" in warning for warning in evaluation.warnings)

@@ -15,12 +15,12 @@ P_VALUES = [0.001, 0.02, 0.011, 0.3, 0.012]
 HOLM = [0.005, 0.044, 0.044, 0.3, 0.044]
 
 
-def test_worked_out_by_hand():
+def test_holm_is_as_worked_out_by_hand():
     assert holm(P_VALUES) == pytest.approx(HOLM)
 
 
 @given(st.lists(st.floats(0, 1), max_size=8), st.randoms())
-def test_what_adjusting_never_does(p, random):
+def test_adjusting_lowers_no_p_value_leaves_none_above_one_and_ignores_their_order(p, random):
     adjusted = holm(p)
     assert np.all(adjusted >= np.array(p) - 1e-15)
     assert np.all(adjusted <= 1)

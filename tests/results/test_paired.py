@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from functools import partial
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from classic_rc.kernels.arrays import small_blocks
 from classic_rc.metrics import get_metric
 from classic_rc.results.resampling import NULL_HYPOTHESES, mcnemar_test, permutation_test
 from tests.errors import raises
+from tests.simulated import draw_groups
 
 ACCURACY, F1A = get_metric("accuracy"), get_metric("f1_a")
 
@@ -22,9 +24,7 @@ ACCURACY, F1A = get_metric("accuracy"), get_metric("f1_a")
 def two_systems(n_questions, n_groups, seed=0, gap=0.2):
     """Accuracies with ties of two and three, of questions that are alike within a group."""
     rng = np.random.default_rng(seed)
-    groups = np.concatenate(
-        [np.arange(n_groups), rng.integers(n_groups, size=n_questions - n_groups)]
-    )
+    groups = draw_groups(rng, n_questions, n_groups)
     ease = rng.random(n_groups)[groups]
     first = (rng.random(n_questions) < ease) / rng.integers(1, 4, size=n_questions)
     second = (rng.random(n_questions) < ease - gap) / rng.integers(1, 4, size=n_questions)
@@ -34,15 +34,12 @@ def two_systems(n_questions, n_groups, seed=0, gap=0.2):
 def two_selections(n_questions, n_groups, seed=0):
     """Options selected and right, selected, and right: what F1a follows from."""
     rng = np.random.default_rng(seed)
-    groups = np.concatenate(
-        [np.arange(n_groups), rng.integers(n_groups, size=n_questions - n_groups)]
-    )
-    right, wrong = rng.integers(1, 4, size=n_questions), rng.integers(0, 3, size=(2, n_questions))
-    first, second = (
-        np.column_stack([rng.binomial(right, share), right + more, right]).astype(np.float64)
-        for share, more in zip((0.7, 0.5), wrong, strict=True)
-    )
-    return first, second, groups
+    groups = draw_groups(rng, n_questions, n_groups)
+    right = rng.integers(1, 4, size=n_questions)
+    wrong = rng.integers(0, 3, size=(2, n_questions))
+    first = np.column_stack([rng.binomial(right, 0.7), right + wrong[0], right])
+    second = np.column_stack([rng.binomial(right, 0.5), right + wrong[1], right])
+    return first.astype(np.float64), second.astype(np.float64), groups
 
 
 def by_hand(metric, first, second, groups):
@@ -70,35 +67,38 @@ def test_with_few_groups_it_counts_every_swap(metric, make, seed):
 @pytest.mark.parametrize("seed", range(3))
 def test_scipy_counts_the_same(seed):
     first, second, groups = two_selections(25, 9, seed)
-    sums = [np.stack([rows[groups == g].sum(axis=0) for g in range(9)]) for rows in (first, second)]
-    table = np.concatenate(sums)
+    table = np.zeros((18, 3))
+    np.add.at(table, groups, first)
+    np.add.at(table, groups + 9, second)
 
-    def difference(first_sums, second_sums, axis):
-        totals = (
-            table[np.asarray(which, dtype=int)].sum(axis=-2) for which in (first_sums, second_sums)
-        )
-        return np.subtract(*map(F1A.from_means, totals))
+    def f1_of_lines(lines):
+        return F1A.from_means(table[np.asarray(lines, dtype=int)].sum(axis=-2))
+
+    def difference(first_lines, second_lines, axis):
+        return f1_of_lines(first_lines) - f1_of_lines(second_lines)
 
     data = (np.arange(9), np.arange(9, 18))
     expected = stats.permutation_test(
         data, difference, permutation_type="samples", n_resamples=np.inf, axis=-1
     )
-    assert permutation_test(F1A, first, second, groups).p == pytest.approx(
-        expected.pvalue, abs=1e-12
-    )
+    p = permutation_test(F1A, first, second, groups).p
+    assert p == pytest.approx(expected.pvalue, abs=1e-12)
 
 
 def test_with_many_groups_it_draws_what_scipy_draws_on_average():
     first, second, groups = two_systems(200, 80, gap=0.1)
     sums = [np.bincount(groups, weights=rows[:, 0]) for rows in (first, second)]
-    expected = stats.permutation_test(
-        sums, lambda x, y, axis: x.sum(axis) - y.sum(axis), permutation_type="samples",
-        n_resamples=20_000, vectorized=True, random_state=np.random.default_rng(1),
-    ).pvalue  # fmt: skip
+    settings = {"permutation_type": "samples", "n_resamples": 20_000, "vectorized": True}
+
+    def difference(x, y, axis):
+        return x.sum(axis) - y.sum(axis)
+
+    rng = np.random.default_rng(1)
+    expected = stats.permutation_test(sums, difference, **settings, random_state=rng)
     drawn_test = permutation_test(ACCURACY, first, second, groups, n=20_000)
     assert not drawn_test.exact
     assert 0.001 < drawn_test.p < 0.5
-    assert drawn_test.p == pytest.approx(expected, abs=0.01)
+    assert drawn_test.p == pytest.approx(expected.pvalue, abs=0.01)
 
 
 def test_drawing_estimates_what_counting_gives():
@@ -116,15 +116,14 @@ def test_a_drawn_p_is_never_zero():
 
 def test_bits_depend_on_the_seed_and_on_nothing_else():
     first, second, groups = two_systems(300, 70, gap=0.05)
-    p = permutation_test(ACCURACY, first, second, groups, n=501, seed=0).p
-    assert permutation_test(ACCURACY, second, first, groups, n=501, seed=0).p == p
+    test = partial(permutation_test, ACCURACY, n=501)
+    p = test(first, second, groups, seed=0).p
+    assert test(second, first, groups, seed=0).p == p
     order = np.random.default_rng(1).permutation(300)
-    assert (
-        permutation_test(ACCURACY, first[order], second[order], groups[order], n=501, seed=0).p == p
-    )
-    assert permutation_test(ACCURACY, first, second, groups, n=501, seed=1).p != p
+    assert test(first[order], second[order], groups[order], seed=0).p == p
+    assert test(first, second, groups, seed=1).p != p
     with small_blocks(200):  # a few permutations at a time
-        assert permutation_test(ACCURACY, first, second, groups, n=501, seed=0).p == p
+        assert test(first, second, groups, seed=0).p == p
 
 
 def test_parts_of_the_count_are_all_of_it():
@@ -148,22 +147,23 @@ def test_p_is_a_probability_and_of_equals_one(rows):
 def test_groups_and_not_questions_are_swapped():
     """Forty questions about four passages are four observations: nothing can be significant."""
     first, second = np.ones((40, 1)), np.zeros((40, 1))
-    assert permutation_test(ACCURACY, first, second, np.repeat(np.arange(4), 10)).p == 2 / 2**4
+    groups = np.repeat(np.arange(4), 10)
+    assert permutation_test(ACCURACY, first, second, groups).p == 2 / 2**4
     assert permutation_test(ACCURACY, first, second, np.arange(40)).p < 0.001
 
 
 def test_no_permutation_is_refused():
+    rows = np.ones((2, 1))
     with raises(UsageError, field="n", found="0"):
-        permutation_test(ACCURACY, np.ones((2, 1)), np.zeros((2, 1)), np.arange(2), n=0)
+        permutation_test(ACCURACY, rows, rows, np.arange(2), n=0)
 
 
 @pytest.mark.parametrize(("wins", "losses"), [(0, 0), (1, 0), (8, 2), (3, 7), (30, 12)])
 def test_mcnemar_is_the_binomial_test_of_the_questions_that_one_alone_has_right(wins, losses):
-    first = np.array([1.0] * wins + [0.0] * losses + [1.0, 0.0])[:, None]
-    second = np.array([0.0] * wins + [1.0] * losses + [1.0, 0.0])[:, None]
-    n = wins + losses
-    tail = sum(stats.binom.pmf(k, n, 0.5) for k in range(min(wins, losses) + 1))
-    mcnemar = mcnemar_test(ACCURACY, first, second)
+    outcomes = [(1.0, 0.0)] * wins + [(0.0, 1.0)] * losses + [(1.0, 1.0), (0.0, 0.0)]
+    first, second = np.array(outcomes).T
+    tail = stats.binom.cdf(min(wins, losses), wins + losses, 0.5)
+    mcnemar = mcnemar_test(ACCURACY, first[:, None], second[:, None])
     assert mcnemar.exact
     assert mcnemar.p == pytest.approx(min(1, 2 * tail))
 

@@ -6,6 +6,7 @@ import json
 import re
 from decimal import Decimal
 from importlib.resources import files
+from operator import itemgetter
 
 import pytest
 
@@ -21,40 +22,16 @@ from classic_rc.solvers import parse_solver
 PLAIN = json.loads(
     files("classic_rc.results").joinpath("published.json").read_text(encoding="utf-8")
 )
-KEYS = [
-    *(
-        "system",
-        "dataset",
-        "split",
-        "subset",
-        "n",
-        "metric",
-        "value",
-        "ties",
-        "tuned_on",
-        "source",
-        "status",
-    ),
-    *("note", "reproduction"),
-]
+KEYS = (
+    "system dataset split subset n metric value ties tuned_on source status note reproduction"
+).split()
 DATASETS = {
-    *(
-        "MC160",
-        "MC500",
-        "MC160+MC500",
-        "RACE",
-        "MultiRC",
-        "ReCoRD",
-        "Quoref",
-        "DREAM",
-        "MCScript",
-        "SQuAD",
-    ),
+    *"MC160 MC500 MC160+MC500 RACE MultiRC ReCoRD Quoref DREAM MCScript SQuAD".split(),
     *("ARC Challenge", "ARC Easy", "CNN", "Daily Mail", "CBT", "Who-did-What"),
 }
 
 
-def test_schema():
+def test_every_figure_has_all_fields_with_known_values():
     for row in PLAIN["rows"]:
         assert list(row) == KEYS, row
         assert row["dataset"] in DATASETS, row
@@ -69,21 +46,16 @@ def test_schema():
         assert row["status"] in STATUSES, row
         assert row["reproduction"] is None or row["reproduction"] in PLAIN["reproductions"], row
         for text in ("system", "note"):
-            assert row[text] is None or row[text].strip() == row[text] != "", row
+            assert row[text] is None or row[text] == row[text].strip(), row
+            assert row[text] != "", row
 
 
 def test_no_figure_is_there_twice_and_contradictory_ones_are_both_there():
-    keys = [
-        tuple(row[k] for k in ("system", "dataset", "split", "subset", "metric", "source", "note"))
-        for row in PLAIN["rows"]
-    ]
+    key_of = itemgetter("system", "dataset", "split", "subset", "metric", "source", "note")
+    keys = list(map(key_of, PLAIN["rows"]))
     assert len(set(keys)) == len(keys)
-    race = [
-        r.value
-        for r in load_published().rows
-        if (r.system, r.dataset, r.subset) == ("SW", "RACE", None)
-    ]
-    assert race == [Decimal("32.2"), Decimal("37.3")]  # the table, and the text of the same paper
+    values = [row.value for row in rows_of(system="SW", dataset="RACE", subset=None)]
+    assert values == [Decimal("32.2"), Decimal("37.3")]  # the table, and the text of the same paper
 
 
 @pytest.mark.parametrize("name", PLAIN["reproductions"])
@@ -91,35 +63,27 @@ def test_reproductions_name_solvers_and_have_figures(name):
     how = load_published().reproductions[name]
     assert any(row.reproduction == name for row in load_published().rows)
     assert how.reason
-    assert (
-        parse_solver(re.sub(r"\{(rte|annotations|categories)\}", '"file"', how.solver)) is not None
-    )
+    spec = re.sub(r"\{(rte|annotations|categories)\}", '"file"', how.solver)
+    assert parse_solver(spec) is not None
 
 
 TRAINED_SYSTEMS = [  # published figures that a trained system is compared with
-    *(
-        ("Smith et al. 2015", name, "test", value)
-        for name, value in (("MC160", "74.27"), ("MC500", "65.96"))
-    ),
-    *(
-        ("Narasimhan and Barzilay 2015", name, "test", v)
-        for name, v in (("MC160", "73.23"), ("MC500", "63.75"))
-    ),
+    ("Smith et al. 2015", "MC160", "test", "74.27"),
+    ("Smith et al. 2015", "MC500", "test", "65.96"),
+    ("Narasimhan and Barzilay 2015", "MC160", "test", "73.23"),
+    ("Narasimhan and Barzilay 2015", "MC500", "test", "63.75"),
     ("Sachan et al. 2015", "MC500", "test", "67.83"),
-    *(
-        ("Wang et al. 2015", name, "test", value)
-        for name, value in (("MC160", "75.27"), ("MC500", "69.94"))
-    ),
-    *(
-        ("Trischler et al. 2016", name, "test", v)
-        for name, v in (("MC160", "74.58"), ("MC500", "71.00"))
-    ),
-    *(("GBDT++", "DREAM", split, value) for split, value in (("dev", "53.3"), ("test", "52.8"))),
+    ("Wang et al. 2015", "MC160", "test", "75.27"),
+    ("Wang et al. 2015", "MC500", "test", "69.94"),
+    ("Trischler et al. 2016", "MC160", "test", "74.58"),
+    ("Trischler et al. 2016", "MC500", "test", "71.00"),
+    ("GBDT++", "DREAM", "dev", "53.3"),
+    ("GBDT++", "DREAM", "test", "52.8"),
 ]
 
 
 @pytest.mark.parametrize(("system", "dataset", "split", "value"), TRAINED_SYSTEMS)
-def test_figures_of_trained_systems(system, dataset, split, value):
+def test_figures_of_trained_systems_are_those_of_their_papers(system, dataset, split, value):
     row = row_of(system=system, dataset=dataset, split=split, subset=None)
     assert row.value == Decimal(value)
     assert row.status == ("unverified" if dataset == "DREAM" else "verified")
@@ -134,34 +98,29 @@ def test_figures_of_trained_systems(system, dataset, split, value):
         ("Gated-Attention Reader", ("43.7", "44.2", "44.1")),
     ],
 )
-def test_the_table_of_race(system, values):
-    of_paper = [
-        r
-        for r in load_published().rows
-        if r.system == system and r.source.endswith("results table")
-    ]
-    rows = {r.subset: r for r in of_paper if r.dataset == "RACE"}
-    assert {subset: str(row.value) for subset, row in rows.items()} == dict(
-        zip(("middle", "high", None), values, strict=True)
-    )
-    assert {row.split for row in rows.values()} == {"test"}
+def test_the_table_of_race_has_three_test_figures_of_a_system(system, values):
+    rows = rows_of(system=system, dataset="RACE")
+    in_table = [row for row in rows if row.source.endswith("results table")]
+    figures = {row.subset: str(row.value) for row in in_table}
+    assert figures == dict(zip(("middle", "high", None), values, strict=True))
+    assert {row.split for row in in_table} == {"test"}
 
 
 def test_bert_on_multirc_has_no_macro_average():
-    rows = [r for r in load_published().rows if (r.system, r.dataset) == ("BERT-large", "MultiRC")]
-    assert {(r.metric, r.split, str(r.value)) for r in rows} == {
-        ("f1_a", "test", "70.0"),
-        ("em0", "test", "24.1"),
-    }
-    assert {r.status for r in rows} == {"secondary"}
+    rows = rows_of(system="BERT-large", dataset="MultiRC", split="test", status="secondary")
+    assert rows == rows_of(system="BERT-large", dataset="MultiRC")
+    assert {row.metric: str(row.value) for row in rows} == {"f1_a": "70.0", "em0": "24.1"}
+
+
+def rows_of(**facts) -> list[PublishedRow]:
+    rows = load_published().rows
+    for key, value in facts.items():
+        rows = [row for row in rows if getattr(row, key) == value]
+    return list(rows)
 
 
 def row_of(**facts) -> PublishedRow:
-    (row,) = (
-        r
-        for r in load_published().rows
-        if all(getattr(r, key) == value for key, value in facts.items())
-    )
+    (row,) = rows_of(**facts)
     return row
 
 
@@ -182,16 +141,12 @@ def test_what_is_unknown_is_no_number():
 def race(split: str, *levels: str) -> Dataset:
     options = tuple(map(Candidate, "abcd"))
     passage = Passage("p", "Text.")
-    questions = [
-        Question(
-            f"q{i}", passage, "?", options, frozenset({0}), Task.SINGLE_CHOICE, {"level": level}
-        )
-        for i, level in enumerate(levels)
-    ]
+    facts = passage, "?", options, frozenset({0}), Task.SINGLE_CHOICE
+    questions = [Question(f"q{i}", *facts, {"level": level}) for i, level in enumerate(levels)]
     return Dataset(questions, f"race.{split}", split, "race")
 
 
-def test_rows_of_some_data():
+def test_an_official_split_has_the_figures_of_all_its_subsets():
     origin, rows = published_rows(race("test", "middle", "high"))
     assert origin == OfficialPart("RACE", "test", None)
     assert {row.subset for row in rows} == {None, "middle", "high"}
@@ -208,7 +163,7 @@ def test_no_row_of_other_data():
     assert published_rows(load("sample:cloze")) == (None, [])
 
 
-def test_masks():
+def test_the_mask_of_a_subset_has_its_questions_and_is_none_without_any():
     data = race("dev", "middle", "high", "high")
     assert subset_mask(data, "high").tolist() == [False, True, True]
     assert subset_mask(data, None).all()

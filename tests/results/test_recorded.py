@@ -26,8 +26,8 @@ SAMPLES = ["sample:single-choice", "sample:multiple-answer", "sample:cloze", "sa
 
 @pytest.fixture(scope="module")
 def evaluations():
-    datasets = list(map(load, SAMPLES))
-    return [evaluate(d, list(map(parse_solver, DEFAULT_SOLVERS[d.task][:3]))) for d in datasets]
+    datasets = map(load, SAMPLES)
+    return [evaluate(dataset, DEFAULT_SOLVERS[dataset.task][:3]) for dataset in datasets]
 
 
 @pytest.fixture(scope="module")
@@ -52,23 +52,15 @@ def record(tmp_path, whole):
 def test_outcomes_are_those_that_were_kept(record, evaluations):
     for read, evaluation in zip(read_results(record()), evaluations, strict=True):
         in_memory = evaluation.results
-        assert (read.dataset, read.fingerprint, read.task) == (
-            in_memory.dataset,
-            in_memory.fingerprint,
-            in_memory.task,
-        )
+        for fact in ("dataset", "fingerprint", "task", "ids"):
+            assert getattr(read, fact) == getattr(in_memory, fact)
         assert np.array_equal(read.groups, in_memory.groups)
         for system_read, system in zip(read.systems, in_memory.systems, strict=True):
-            assert (
-                system_read.name,
-                system_read.solver,
-                system_read.signature,
-                system_read.expected,
-            ) == (*(system.name, system.solver, system.signature, system.expected),)
-            assert {k: v.tolist() for k, v in system_read.statistics.items()} == {
-                k: v.tolist() for k, v in system.statistics.items()
-            }
-        assert read.ids == in_memory.ids
+            for fact in ("name", "solver", "signature", "expected"):
+                assert getattr(system_read, fact) == getattr(system, fact)
+            assert system_read.statistics.keys() == system.statistics.keys()
+            for name, rows in system.statistics.items():
+                assert np.array_equal(system_read.statistics[name], rows)
 
 
 def test_a_record_is_found_by_its_folder_its_name_or_its_first_key(record, tmp_path):
@@ -90,11 +82,8 @@ def test_a_row_that_is_read_has_the_notes_of_the_row():
     data = load("sample:single-choice")
     solver = parse_solver("combination,solvers=[sliding-window; word-distance],weights=tuned")
     evaluated = evaluate(data, [solver], tune=data)
-    _, rows = read_rows(
-        Node({"rows": json.loads(json.dumps(rows_to_plain(evaluated)))}, "made"),
-        data.task,
-        len(data),
-    )
+    plain = json.loads(json.dumps(rows_to_plain(evaluated)))
+    _, rows = read_rows(Node({"rows": plain}, "made"), data.task, len(data))
     assert [*map(row_notes, rows)] == [*map(row_notes, evaluated.rows)]
     assert any(note.startswith("weights ") for note in row_notes(rows[0]))
 
@@ -113,8 +102,16 @@ def _rename_question(record):
     row["outcomes"] = {f"x{id_}": outcome for id_, outcome in row["outcomes"].items()}
 
 
-def _break_statistics(record):
-    next(iter(record["runs"][0]["rows"][0]["outcomes"].values()))["statistics"]["accuracy"] = ["1"]
+def _first_outcome(record, row=0):
+    outcomes = record["runs"][0]["rows"][row]["outcomes"]
+    return next(iter(outcomes.values()))
+
+
+def _accuracy(*numbers):
+    def change(record):
+        _first_outcome(record)["statistics"]["accuracy"] = list(numbers)
+
+    return change
 
 
 def _fewer_groups(record):
@@ -142,16 +139,6 @@ def _huge_group(record):
     record["runs"][0]["passage_groups"][0] = 10**400
 
 
-def _huge_statistics(record):
-    next(iter(record["runs"][0]["rows"][0]["outcomes"].values()))["statistics"]["accuracy"] = [
-        10**400
-    ]
-
-
-def _true_statistics(record):
-    next(iter(record["runs"][0]["rows"][0]["outcomes"].values()))["statistics"]["accuracy"] = [True]
-
-
 def _huge_count(record):
     record["runs"][0]["dataset"]["questions"] = 10**400
 
@@ -161,9 +148,7 @@ def _select(**values):
 
 
 def _tied(count):
-    return lambda record: next(iter(record["runs"][0]["rows"][0]["outcomes"].values())).update(
-        tied=count
-    )
+    return lambda record: _first_outcome(record).update(tied=count)
 
 
 def _listed_outcomes(record):
@@ -175,8 +160,8 @@ def _listed_outcomes(record):
     ("change", "where", "field", "found_text", "expected"),
     [
         (_huge_group, r"^\$\.runs\[0\]$", "passage_groups", "^24 entries$", "^24 "),
-        (_huge_statistics, r"rows\[0\]", "accuracy", "^.10000", "^1 numbers$"),
-        (_true_statistics, r"rows\[0\]", "accuracy", "^.True", "^1 numbers$"),
+        (_accuracy(10**400), r"rows\[0\]", "accuracy", "^.10000", "^1 numbers$"),
+        (_accuracy(True), r"rows\[0\]", "accuracy", "^.True", "^1 numbers$"),
         (_huge_count, r"^\$\.runs\[0\]$", "passage_groups", "^24 entries$", "over 18 digits"),
         (_select(candidates=[1]), r"selections$", "candidates", r"^\[1\]$", "^24 counts$"),
         (_select(selected=[10**400] * 24), r"selections$", "selected", r"^\[10000", "^24 counts$"),
@@ -190,7 +175,7 @@ def _listed_outcomes(record):
         (_gap_in_groups, r"^\$\.runs\[0\]$", "passage_groups", "^24 entries$", "^24 "),
         (_drop_question, r"rows\[1\]$", "outcomes", "^23 questions$", "24 questions"),
         (_rename_question, r"rows\[1\]$", "outcomes", "ids", "24 questions"),
-        (_break_statistics, r"rows\[0\]", "accuracy", r"^\['1'\]$", "^1 numbers$"),
+        (_accuracy("1"), r"rows\[0\]", "accuracy", r"^\['1'\]$", "^1 numbers$"),
         (_empty_statistics, r"rows\[0\]", "accuracy", r"^\[\]$", "^1 numbers$"),
         (_other_task, r"dataset$", "task", "^'essay'$", "single-choice or "),
         (_no_questions, r"dataset$", "questions", "^0$", "^1 or more$"),
@@ -227,10 +212,7 @@ def _set(where, **values):
 
 
 def _outcome(**values):
-    def change(record):
-        next(iter(_row(2)(record)["outcomes"].values())).update(values)
-
-    return change
+    return lambda record: _first_outcome(record, row=2).update(values)
 
 
 def _all_right(record):
@@ -266,14 +248,9 @@ def test_a_record_that_contradicts_itself_is_refused_with_both_values(
     record, change, field, found_text, expected
 ):
     path = record(change)
-    patterns = {
-        name: re.compile(text)
-        for name, text in (("found", found_text), ("expected", expected))
-        if text
-    }
-    with raises(
-        DataError, source=str(path), field=field, where=re.compile(r"\$\.runs\[0\]"), **patterns
-    ):
+    patterns = {"found": re.compile(found_text), "expected": re.compile(expected)}
+    where = re.compile(r"\$\.runs\[0\]")
+    with raises(DataError, source=str(path), field=field, where=where, **patterns):
         read_results(path)
 
 

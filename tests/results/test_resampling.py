@@ -12,13 +12,12 @@ from classic_rc.kernels.arrays import small_blocks
 from classic_rc.metrics import get_metric
 from classic_rc.results.resampling import percentile_interval, resample_means
 from tests.errors import raises
+from tests.simulated import draw_groups
 
 
 def rows_and_groups(n_questions, n_groups, n_statistics=2, seed=0):
     rng = np.random.default_rng(seed)
-    groups = np.concatenate(
-        [np.arange(n_groups), rng.integers(n_groups, size=n_questions - n_groups)]
-    )
+    groups = draw_groups(rng, n_questions, n_groups)
     return rng.random((n_questions, n_statistics)), groups
 
 
@@ -30,8 +29,8 @@ def plain(statistics, groups, n, seed):
     words = np.random.PCG64(seed).random_raw(n * n_groups)
     halves = [half for word in words.tolist() for half in (word & 0xFFFFFFFF, word >> 32)]
     means = []
-    for r in range(n):
-        drawn = [(half * n_groups) >> 32 for half in halves[r * n_groups : (r + 1) * n_groups]]
+    for start in range(0, n * n_groups, n_groups):
+        drawn = [(half * n_groups) >> 32 for half in halves[start : start + n_groups]]
         questions = [i for g in drawn for i in np.flatnonzero(groups == g).tolist()]
         means.append(statistics[questions].mean(axis=0))
     return np.array(means)

@@ -18,7 +18,9 @@ from tests.errors import raises
 @pytest.fixture(scope="module")
 def evaluation():
     data = load("sample:multiple-answer")
-    grouped = [replace(q, meta={**q.meta, "half": str(i % 2)}) for i, q in enumerate(data)]
+    grouped = []
+    for i, question in enumerate(data):
+        grouped.append(replace(question, meta={**question.meta, "half": str(i % 2)}))
     data = replace(data, questions=grouped)
     systems = ["random", "all-positive", "longest"]
     return evaluate(data, systems, threshold=10.0, by="half", metrics=["em0", "f1_a"])

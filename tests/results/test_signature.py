@@ -31,6 +31,7 @@ from classic_rc.solvers import (
     parse_solver,
 )
 from classic_rc.testing import synthetic_dataset
+from classic_rc.text.analyzers import stop_words
 from classic_rc.text.spans import SpanGenerator
 
 DATASET = synthetic_dataset(Task.SINGLE_CHOICE, name="dev")
@@ -103,23 +104,17 @@ def test_an_expectation_says_so_and_has_no_seed():
 
 
 def test_the_same_number_on_another_machine_has_the_same_signature(tmp_path):
-    for name in ("here", "there"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "stop.txt").write_text("the\nof\n", encoding="utf-8")
-    here, there = (
-        row_of(DATASET, f"sw+d,stop_words={tmp_path / name / 'stop.txt'}")
-        for name in ("here", "there")
-    )
-    assert here.signature == there.signature
-    assert "stop_words:stop.txt@" in here.signature
-    (tmp_path / "there" / "stop.txt").write_text("the\n", encoding="utf-8")
-    from classic_rc.text.analyzers import stop_words
+    def signature_with(folder, words):
+        stop_words.cache_clear()
+        file = tmp_path / folder / "stop.txt"
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(words, encoding="utf-8")
+        return row_of(DATASET, f"sw+d,stop_words={file}").signature
 
-    stop_words.cache_clear()
-    assert (
-        row_of(DATASET, f"sw+d,stop_words={tmp_path / 'there' / 'stop.txt'}").signature
-        != here.signature
-    )
+    here = signature_with("here", "the\nof\n")
+    assert "stop_words:stop.txt@" in here
+    assert signature_with("there", "the\nof\n") == here
+    assert signature_with("there", "the\n") != here
 
 
 def test_a_files_scores_go_by_their_content(tmp_path):
@@ -176,17 +171,13 @@ for row in classic_rc.evaluate(data, solvers, ties="random", seed=3).rows:
 
 @pytest.mark.ci
 def test_it_is_the_same_in_every_process():
-    outputs = {
-        subprocess.run(
-            [sys.executable, "-c", PRINT],
-            capture_output=True,
-            check=True,
-            env={**os.environ, "PYTHONHASHSEED": seed},
-        ).stdout
-        for seed in ("0", "1")
-    }
-    assert len(outputs) == 1
-    assert len(outputs.pop().splitlines()) == 3
+    def output(seed):
+        environment = {**os.environ, "PYTHONHASHSEED": seed}
+        command = [sys.executable, "-c", PRINT]
+        return subprocess.run(command, capture_output=True, check=True, env=environment).stdout
+
+    assert output("0") == output("1")
+    assert len(output("0").splitlines()) == 3
 
 
 @pytest.mark.parametrize(
@@ -204,9 +195,8 @@ def test_a_signature_is_read_back(spec, options):
     signature = Signature.parse(row.signature)
     assert str(signature) == row.signature
     assert signature.short == row.short_signature
-    assert str(Signature.parse(row.short_signature)) == row.signature.replace(
-        DATASET.fingerprint, SHORT
-    )
+    with_short_digest = row.signature.replace(DATASET.fingerprint, SHORT)
+    assert str(Signature.parse(row.short_signature)) == with_short_digest
     assert signature.parts["data"] == DATASET.fingerprint
 
 
