@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -15,10 +16,22 @@ from classic_rc.kernels.arrays import offsets_of
 
 def ragged(texts: Sequence[Sequence[int]]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     """Tokens and offsets of texts, one after the other."""
-    flat = [token for text in texts for token in text]
-    return np.array(flat, dtype=np.int32), offsets_of(
-        np.array([len(text) for text in texts], dtype=np.int64)
-    )
+    tokens = np.array([*itertools.chain(*texts)], dtype=np.int32)
+    return tokens, offsets_of([len(text) for text in texts])
+
+
+def unragged(tokens, offsets) -> list[list]:
+    """The texts of tokens and offsets."""
+    return [tokens[a:b].tolist() for a, b in itertools.pairwise(offsets.tolist())]
+
+
+def tuples(columns) -> list[tuple]:
+    """The rows of equally long arrays."""
+    return list(zip(*(column.tolist() for column in columns), strict=True))
+
+
+def lists_of(elements, size):
+    return st.lists(elements, min_size=size, max_size=size)
 
 
 class Problem(NamedTuple):
@@ -71,9 +84,11 @@ def problems(draw, n_words=8, n_passages=4, passage=40, question=5, candidate=5)
 
 def problems_with_stop_words():
     """Problems, each with a set of words."""
-    return problems().flatmap(
-        lambda p: st.tuples(st.just(p), st.sets(st.integers(0, p.n_words - 1)))
-    )
+
+    def with_stop_words(problem):
+        return st.tuples(st.just(problem), st.sets(st.integers(0, problem.n_words - 1)))
+
+    return problems().flatmap(with_stop_words)
 
 
 def flags_of(n_words, words):
@@ -85,15 +100,9 @@ def texts_of(arrays):
     """The passage, the question and the candidate of every candidate of arrays, as lists of
     token ids.
     """
-
-    def lists(tokens, offsets):
-        return [tokens[a:b].tolist() for a, b in zip(offsets[:-1], offsets[1:], strict=True)]
-
-    passages = lists(arrays.passage_tokens, arrays.passage_offsets)
-    questions = lists(arrays.question_tokens, arrays.question_offsets)
-    candidates = lists(arrays.candidate_tokens, arrays.candidate_offsets)
-    owners = arrays.candidate_question.tolist()
-    return [
-        (passages[arrays.question_passage[q]], questions[q], c)
-        for q, c in zip(owners, candidates, strict=True)
-    ]
+    return Problem(
+        arrays.n_words,
+        unragged(arrays.passage_tokens, arrays.passage_offsets),
+        [*zip(arrays.question_passage, unragged(*arrays[2:4]), strict=True)],
+        [*zip(arrays.candidate_question, unragged(*arrays[4:6]), strict=True)],
+    ).texts

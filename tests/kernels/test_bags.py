@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections import Counter
 
 import numpy as np
 import pytest
 
-from classic_rc.kernels.arrays import offsets_of, small_blocks
+from classic_rc.kernels.arrays import small_blocks
 from classic_rc.kernels.bags import (
     least_shared,
     overlapping_bags,
@@ -16,11 +17,7 @@ from classic_rc.kernels.bags import (
     shared_weight,
     shared_words,
 )
-
-
-def ragged(bags):
-    words = np.array([word for bag in bags for word in bag], dtype=np.int64)
-    return words, offsets_of(np.array([len(bag) for bag in bags]))
+from tests.kernels.builders import ragged, tuples
 
 
 def random_bags(rng, n):
@@ -40,8 +37,31 @@ def common(first, second):
     return (Counter(first) & Counter(second)).total()
 
 
-def least_of(bags, share):
-    return least_shared(np.array([len(bag) for bag in bags], dtype=np.int64), share)
+def pairs_of(bags, min_shared, here=None, there=None, **options):
+    """The pairs of bags that share a number of words, or a share of the larger one's."""
+    words, offsets = ragged(bags)
+    if isinstance(min_shared, float):
+        min_shared = least_shared(np.diff(offsets), min_shared)
+    else:
+        min_shared = np.full(len(bags), min_shared)
+    everywhere = np.ones(len(bags), dtype=bool)
+    here = everywhere if here is None else here
+    there = everywhere if there is None else there
+    return tuples(overlapping_bags(words, offsets, min_shared, here=here, there=there, **options))
+
+
+def plain_pairs(bags, share, here, there, part_share=2.0):
+    """The same by a comparison of all pairs."""
+    pairs = []
+    for i, j in itertools.combinations(range(len(bags)), 2):
+        smaller, larger = sorted((len(bags[i]), len(bags[j])))
+        shared = common(bags[i], bags[j])
+        is_across = (here[i] and there[j]) or (here[j] and there[i])
+        is_part = shared == smaller >= part_share * larger
+        is_enough = shared >= 2 or smaller == larger == 1
+        if is_across and is_enough and (is_part or shared >= share * larger):
+            pairs.append((i, j, shared))
+    return pairs
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -49,18 +69,10 @@ def least_of(bags, share):
 def test_all_overlapping_bags_are_found(seed, share):
     rng = random.Random(seed)
     bags = random_bags(rng, 60)
-    here, there = (np.array([rng.random() < 0.7 for _ in bags]) for _ in range(2))
-    pairs = overlapping_bags(*ragged(bags), least_of(bags, share), here=here, there=there)
-    expected = {
-        (i, j, common(bags[i], bags[j]))
-        for j in range(len(bags))
-        for i in range(j)
-        if ((here[i] and there[j]) or (here[j] and there[i]))
-        and common(bags[i], bags[j]) >= share * max(len(bags[i]), len(bags[j]))
-        and (common(bags[i], bags[j]) >= 2 or len(bags[i]) == len(bags[j]) == 1)
-    }
-    assert {*zip(*(a.tolist() for a in pairs), strict=True)} == expected
-    assert len(pairs[0]) == len(expected) >= 8
+    here, there = np.random.default_rng(seed).random((2, len(bags))) < 0.7
+    pairs = pairs_of(bags, share, here, there)
+    assert sorted(pairs) == plain_pairs(bags, share, here, there)
+    assert len(pairs) >= 8
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -68,94 +80,61 @@ def test_all_bags_that_are_parts_of_others_are_found(seed):
     rng = random.Random(seed)
     bags = random_bags(rng, 60)
     bags += [rng.sample(bag, rng.randrange(len(bag) + 1)) for bag in bags]
-    here, there = (np.array([rng.random() < 0.8 for _ in bags]) for _ in range(2))
-    options = {"here": here, "there": there, "part_share": 0.5}
-    pairs = [*zip(*overlapping_bags(*ragged(bags), least_of(bags, 0.75), **options), strict=True)]
-    expected = {}
-    for j in range(len(bags)):
-        for i in range(j):
-            smaller, larger = sorted((len(bags[i]), len(bags[j])))
-            shared = common(bags[i], bags[j])
-            contained = shared == smaller >= 0.5 * larger
-            if (contained or shared >= 0.75 * larger) and (shared >= 2 or smaller == larger == 1):
-                expected[i, j] = shared
-    flagged = {
-        (i, j): n
-        for (i, j), n in expected.items()
-        if (here[i] and there[j]) or (here[j] and there[i])
-    }
-    assert {(i, j): n for i, j, n in pairs} == flagged
-    assert len(pairs) == len(flagged)
-    assert sum(n < 0.75 * max(len(bags[i]), len(bags[j])) for (i, j), n in flagged.items()) >= 20
+    here, there = np.random.default_rng(seed).random((2, len(bags))) < 0.8
+    pairs = pairs_of(bags, 0.75, here, there, part_share=0.5)
+    assert sorted(pairs) == plain_pairs(bags, 0.75, here, there, part_share=0.5)
+    assert len(pairs) >= len(plain_pairs(bags, 0.75, here, there)) + 20
 
 
-def test_fixed_numbers_of_shared_words():
-    bags, all_bags = random_bags(random.Random(5), 60), np.ones(120, dtype=bool)
-    first, two, _ = overlapping_bags(*ragged(bags), np.full(120, 4), here=all_bags, there=all_bags)
-    expected = {(i, j) for j in range(120) for i in range(j) if common(bags[i], bags[j]) >= 4}
+def test_bags_that_share_a_fixed_number_of_words_are_found():
+    bags = random_bags(random.Random(5), 60)
+    pairs = {(i, j) for i, j, _ in pairs_of(bags, 4)}
+    all_pairs = itertools.combinations(range(120), 2)
+    expected = {(i, j) for i, j in all_pairs if common(bags[i], bags[j]) >= 4}
     # 12 rarest words make keys
-    usual = {(i, j) for i, j in expected if max(len(bags[i]), len(bags[j])) <= 14}
-    assert usual <= {*zip(first.tolist(), two.tolist(), strict=True)} <= expected
+    usual = {pair for pair in expected if max(len(bags[i]) for i in pair) <= 14}
+    assert usual <= pairs <= expected
     assert len(usual) >= 8
 
 
 def test_many_equal_bags_take_linear_time_and_stay_bounded():
     bags = [[1, 2, 3, 4, 5]] * 5000
-    all_bags = np.ones(len(bags), dtype=bool)
-    first, two, shared = overlapping_bags(
-        *ragged(bags), least_of(bags, 0.75), here=all_bags, there=all_bags, neighbours=8
-    )
-    assert len(first) < 8 * len(bags)
-    assert set(shared.tolist()) == {5}
-    assert (first < two).all()
+    pairs = pairs_of(bags, 0.75, neighbours=8)
+    assert len(pairs) < 8 * len(bags)
+    assert all(i < j and shared == 5 for i, j, shared in pairs)
 
 
 def test_blocks_change_nothing():
     bags = random_bags(random.Random(9), 80)
-    all_bags = np.ones(len(bags), dtype=bool)
-    options = {"here": all_bags, "there": all_bags, "part_share": 0.4}
-    one_block = overlapping_bags(*ragged(bags), least_of(bags, 0.6), **options)
     with small_blocks(20):
-        parts = overlapping_bags(*ragged(bags), least_of(bags, 0.6), **options)
-    assert {*zip(*(a.tolist() for a in parts), strict=True)} == {
-        *zip(*(a.tolist() for a in one_block), strict=True)
-    }
+        pairs = pairs_of(bags, 0.6, part_share=0.4)
+    assert sorted(pairs) == sorted(pairs_of(bags, 0.6, part_share=0.4))
 
 
-def test_shared_words_and_weights():
-    rng = random.Random(3)
-    bags = random_bags(rng, 40)
-    first, two = (np.array([rng.randrange(len(bags)) for _ in range(200)]) for _ in range(2))
-    weights = np.round(np.random.default_rng(0).random(200), 2) * (np.arange(200) % 3 > 0)
-    counts, sums = (
-        shared_words(*ragged(bags), first, two),
-        shared_weight(*ragged(bags), first, two, weights),
-    )
-    for i, j, count, total in zip(
-        first.tolist(), two.tolist(), counts.tolist(), sums.tolist(), strict=True
-    ):
+def test_shared_words_are_counted_with_repetitions_and_weighed_without():
+    bags = random_bags(random.Random(3), 40)
+    rng = np.random.default_rng(0)
+    first, second = rng.integers(0, len(bags), (2, 200))
+    weights = rng.random(200).round(2) * (np.arange(200) % 3 > 0)
+    counts = shared_words(*ragged(bags), first, second)
+    sums = shared_weight(*ragged(bags), first, second, weights)
+    for i, j, count, total in tuples((first, second, counts, sums)):
         assert count == common(bags[i], bags[j])
-        assert total == pytest.approx(sum(weights[word] for word in {*bags[i]} & {*bags[j]}))
+        words = [*{*bags[i]} & {*bags[j]}]
+        assert total == pytest.approx(weights[words].sum())
 
 
-def test_pairs_share_keys_with_neighbours_only():
-    rows, keys = (
-        np.array([0, 0, 1, 2, 2, 3], dtype=np.int32),
-        np.array([7, 8, 7, 7, 8, 7], dtype=np.uint64),
-    )
-
-    def found(neighbours):
-        parts = pairs_with_equal_keys(rows, keys, 4, neighbours, lambda one, two: one != 1)
-        return [tuple(map(int, pair)) for part in parts for pair in zip(*part, strict=True)]
-
-    assert found(9) == [(0, 1, 1), (0, 2, 2), (0, 3, 1), (2, 3, 1)]
-    assert found(1) == [(0, 1, 1), (0, 2, 1), (2, 3, 1)]
+@pytest.mark.parametrize(
+    ("neighbours", "expected"),
+    [(9, [(0, 1, 1), (0, 2, 2), (0, 3, 1), (2, 3, 1)]), (1, [(0, 1, 1), (0, 2, 1), (2, 3, 1)])],
+)
+def test_pairs_share_keys_with_neighbours_only(neighbours, expected):
+    rows = np.array([0, 0, 1, 2, 2, 3], dtype=np.int32)
+    keys = np.array([7, 8, 7, 7, 8, 7], dtype=np.uint64)
+    blocks = pairs_with_equal_keys(rows, keys, 4, neighbours, lambda first, second: first != 1)
+    assert [pair for block in blocks for pair in tuples(block)] == expected
 
 
 @pytest.mark.parametrize("bags", [[], [[], []], [[3], [4]]])
-def test_no_pairs(bags):
-    flags = np.ones(len(bags), dtype=bool)
-    pairs = overlapping_bags(
-        *ragged(bags), least_of(bags, 0.5), here=flags, there=flags, part_share=0.5
-    )
-    assert [len(a) for a in pairs] == [0, 0, 0]
+def test_bags_without_a_common_word_make_no_pairs(bags):
+    assert pairs_of(bags, 0.5, part_share=0.5) == []

@@ -12,18 +12,16 @@ from classic_rc.kernels.tfidf import byte315_norms
 
 
 def test_lengths_come_back_from_a_byte_as_in_the_reference():
-    lengths = np.concatenate([np.arange(3000), 2 ** np.arange(12, 31), 2 ** np.arange(12, 31) - 1])
+    powers = 2 ** np.arange(12, 31)
+    lengths = np.concatenate([np.arange(3000), powers, powers - 1])
     expected = [reference.bm25.remembered_length(n) for n in lengths.tolist()]
     assert byte4_lengths(lengths).tolist() == expected
 
 
-def test_the_lengths_of_lucene_by_hand():
-    # SmallFloat: 40 ends the lengths that are kept; then steps of 2, of 4, …; the last is below
-    # 2**31
-    assert byte4_lengths(np.array([39, 40, 41, 42, 55, 56, 59, 60, 2**31 - 1])).tolist() == [
-        *(39, 40, 40, 42, 54, 56, 56, 60),
-        24 + (15 << 27),
-    ]
+def test_lengths_above_40_come_back_in_steps_of_2_of_4_and_so_on_as_in_smallfloat():
+    lengths = np.array([39, 40, 41, 42, 55, 56, 59, 60, 2**31 - 1])
+    expected = [39, 40, 40, 42, 54, 56, 56, 60, 24 + (15 << 27)]
+    assert byte4_lengths(lengths).tolist() == expected
 
 
 def test_norms_come_back_from_a_byte_as_in_the_reference():
@@ -37,7 +35,7 @@ def test_a_norm_that_is_too_small_for_its_byte_is_the_smallest_there_is():
 
 
 @given(n=st.integers(1, 10**9), share=st.floats(0, 1))
-def test_idf_as_in_the_reference(n, share):
+def test_idf_is_that_of_the_reference(n, share):
     frequency = int(n * share)
     numbers = np.array([n]), np.array([frequency])
     assert bm25.idf(*numbers).tolist() == [reference.bm25.idf(n, frequency)]
@@ -52,11 +50,10 @@ def test_idf_as_in_the_reference(n, share):
     k1=st.floats(0, 10),
     b=st.floats(0, 1),
 )
-def test_term_scores_as_in_the_reference(weight, count, length, mean, k1, b):
+def test_term_scores_are_those_of_the_reference(weight, count, length, mean, k1, b):
+    mean = np.float32(mean)
     with np.errstate(divide="ignore"):
-        expected = reference.bm25.term_score(
-            np.float32(weight), count, length, np.float32(mean), k1, b
-        )
-    factors = bm25.length_factors(np.array([length]), np.float32(mean), k1, b)
-    counts, weights = np.array([count], dtype=np.float32), np.array([weight], dtype=np.float32)
+        expected = reference.bm25.term_score(np.float32(weight), count, length, mean, k1, b)
+    factors = bm25.length_factors(np.array([length]), mean, k1, b)
+    weights, counts = np.array([[weight], [count]], dtype=np.float32)
     assert bm25.term_scores(weights, counts, factors).tolist() == [expected]

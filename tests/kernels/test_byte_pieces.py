@@ -4,6 +4,8 @@ little room.
 
 from __future__ import annotations
 
+import struct
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -20,12 +22,17 @@ from classic_rc.kernels.byte_pieces import (
     find_pieces,
     piece_keys,
 )
+from tests.kernels.builders import tuples
 
 TEXT = st.text(st.sampled_from("aZ0 .,-\0\u00e9\u732b\U0001f600\ud83d"), max_size=40)
 
 
 def encoded(text):
     return f" {text}{' ' * PADDING}".encode("utf-8", "surrogatepass")
+
+
+def decoded(piece):
+    return piece.decode("utf-8", "surrogatepass")
 
 
 def joins(before, after):
@@ -46,15 +53,10 @@ def test_pieces_are_those_of_a_plain_loop(text):
     expected += [piece] if piece else []
     buffer = encoded(text)
     starts, lengths = find_pieces(buffer, class_table(" -", ".,"))
-    pieces_found = [
-        buffer[start : start + n]
-        for start, n in zip(starts.tolist(), lengths.tolist(), strict=True)
-    ]
-    assert [piece.decode("utf-8", "surrogatepass") for piece in pieces_found] == expected
-    places = character_places(buffer)
-    assert places[starts].tolist() == [
-        len(buffer[:start].decode("utf-8", "surrogatepass")) for start in starts.tolist()
-    ]
+    bounds = tuples((starts, starts + lengths))
+    assert [decoded(buffer[start:stop]) for start, stop in bounds] == expected
+    places = character_places(buffer)[starts]
+    assert places.tolist() == [len(decoded(buffer[:start])) for start, _ in bounds]
 
 
 def keys_of(pieces):
@@ -63,9 +65,8 @@ def keys_of(pieces):
     return piece_keys(buffer, np.cumsum(lengths + 1) - lengths, lengths)
 
 
-PIECES = st.lists(
-    st.binary(min_size=1, max_size=SHORT + 3) | st.sampled_from([b"a", b"a\0", b"ab", b"a" * SHORT])
-)
+SIMILAR = st.sampled_from([b"a", b"a\0", b"ab", b"a" * SHORT])
+PIECES = st.lists(st.binary(min_size=1, max_size=SHORT + 3) | SIMILAR)
 
 
 @given(pieces=PIECES)
@@ -79,18 +80,13 @@ def test_short_pieces_have_equal_keys_only_if_they_are_equal(pieces):
 
 
 def little_endian(piece):
-    padded = piece.ljust(SHORT, b"\0")
-    return int.from_bytes(padded[:8], "little"), int.from_bytes(
-        padded[8:] + bytes([len(piece)]), "little"
-    )
+    words = piece.ljust(SHORT, b"\0") + bytes([len(piece)])
+    return struct.unpack("<QQ", words)
 
 
 @given(pieces=st.lists(st.binary(min_size=1, max_size=SHORT)))
 def test_a_key_is_the_bytes_and_the_length(pieces):
-    first, second = keys_of(pieces)
-    assert list(zip(first.tolist(), second.tolist(), strict=True)) == [
-        little_endian(piece) for piece in pieces
-    ]
+    assert tuples(keys_of(pieces)) == [little_endian(piece) for piece in pieces]
 
 
 @pytest.mark.parametrize("n_slots", [1, 2, 64, None])
@@ -105,15 +101,11 @@ def test_the_cache_is_right_or_does_not_know(n_slots, room, batches):
         patch.setattr(byte_pieces, "_MAX_NUMBERS", room)
         cache, numbers = KeyCache(), {}
         for batch in batches:
-            expected_numbers, cached_numbers = dict(numbers), cache.find(keys_of(batch)).tolist()
-            assert all(
-                got == -1 or got == expected_numbers.get(piece)
-                for piece, got in zip(batch, cached_numbers, strict=True)
-            )
-            own = np.array(
-                [numbers.setdefault(piece, len(numbers)) for piece in batch], dtype=np.int32
-            )
-            cache.add(keys_of(batch), own, len(numbers))
+            cached_numbers = cache.find(keys_of(batch)).tolist()
+            for piece, cached in zip(batch, cached_numbers, strict=True):
+                assert cached in (-1, numbers.get(piece))
+            batch_numbers = [numbers.setdefault(piece, len(numbers)) for piece in batch]
+            cache.add(keys_of(batch), np.array(batch_numbers, dtype=np.int32), len(numbers))
             if n_slots is not None:
                 occupied = set(cache._slots[cache._slots >= 0].tolist())
                 first = {}
@@ -133,8 +125,7 @@ def test_a_growing_cache_keeps_what_it_knows(monkeypatch):
         rows = np.arange(stop)
         cache.add(keys.take(rows), numbers[:stop], stop)
         cached_numbers = cache.find(keys.take(rows))
-        assert ((cached_numbers == numbers[:stop]) | (cached_numbers == -1)).all()
-        assert (
-            cached_numbers >= 0
-        ).mean() > 0.9  # one key in twelve shares its slot at most, on average
+        is_cached = cached_numbers >= 0
+        assert (cached_numbers == np.where(is_cached, numbers[:stop], -1)).all()
+        assert is_cached.mean() > 0.9  # one key in twelve shares its slot at most, on average
         assert (cache.find(keys.take(np.arange(stop, len(first)))) == -1).all()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -17,7 +19,7 @@ from classic_rc.kernels import (
 from classic_rc.kernels.arrays import small_blocks
 from classic_rc.kernels.weights import SCALE
 from tests.depth import examples
-from tests.kernels.builders import Problem, flags_of, problems_with_stop_words
+from tests.kernels.builders import Problem, flags_of, problems_with_stop_words, tuples
 
 RULES = ("mean", "min", "min+1", "first")
 
@@ -50,14 +52,13 @@ def test_window_minus_distance_equals_reference(case, rule, window, weight):
 
 @pytest.mark.parametrize("rule", RULES)
 def test_many_candidates_of_one_question_equal_reference(rule):
-    rng = np.random.default_rng(1)
-    passage = rng.integers(0, 30, 200).tolist()
-    questions = [(0, rng.integers(0, 40, size).tolist()) for size in (7, 3, 5)]
-    candidates = [
-        (q, rng.integers(0, 40, rng.integers(0, 5)).tolist())
-        for q, n in enumerate((100, 4, 300))
-        for _ in range(n)
-    ]
+    rng = random.Random(1)
+    passage = rng.choices(range(30), k=200)
+    questions = [(0, rng.choices(range(40), k=size)) for size in (7, 3, 5)]
+    candidates = []
+    for q, n_candidates in enumerate((100, 4, 300)):
+        lengths = rng.choices(range(5), k=n_candidates)
+        candidates += [(q, rng.choices(range(40), k=length)) for length in lengths]
     flags = np.arange(40) % 5 == 0
     stop = set(np.flatnonzero(flags).tolist())
     problem = Problem(40, [passage], questions, candidates)
@@ -75,25 +76,26 @@ def test_many_candidates_of_one_question_equal_reference(rule):
 def test_both_at_once_are_each_by_itself(case, rule, window):
     problem, stop = case
     flags, arrays = flags_of(problem.n_words, stop), problem.arrays
-    windows, distances, has_distance = window_and_distance(arrays, flags, window=window, rule=rule)
+    windows, *distances = window_and_distance(arrays, flags, window=window, rule=rule)
     assert windows.tolist() == sliding_window(arrays, window).tolist()
-    alone = word_distance(arrays, flags, rule)
-    assert (distances.tolist(), has_distance.tolist()) == (alone[0].tolist(), alone[1].tolist())
+    assert tuples(distances) == tuples(word_distance(arrays, flags, rule))
 
 
-def test_blocks_cover_every_candidate_once():
-    rng = np.random.default_rng(0)
-    passages = [rng.integers(0, 20, rng.integers(0, 60)).tolist() for _ in range(40)]
-    questions = [(p, rng.integers(0, 20, 6).tolist()) for p in range(40) for _ in range(2)]
-    candidates = [(q, rng.integers(0, 20, 3).tolist()) for q in range(80) for _ in range(4)]
+@pytest.mark.parametrize("size", [3, 50])
+def test_blocks_cover_every_candidate_once(size):
+    rng = random.Random(0)
+    passages = [rng.choices(range(20), k=rng.randrange(60)) for _ in range(40)]
+    questions = [(i // 2, rng.choices(range(20), k=6)) for i in range(80)]
+    candidates = [(i // 4, rng.choices(range(20), k=3)) for i in range(320)]
     arrays = Problem(20, passages, questions, candidates).arrays
     flags = np.zeros(20, dtype=bool)
-    unblocked = sliding_window(arrays), word_distance(arrays, flags)[0], phrase_counts(arrays)
-    for size in (3, 50):
-        with small_blocks(size):
-            parts = sliding_window(arrays), word_distance(arrays, flags)[0], phrase_counts(arrays)
-        for expected, joined in zip(unblocked, parts, strict=True):
-            assert expected.tolist() == joined.tolist()
+
+    def scores():
+        return sliding_window(arrays), *word_distance(arrays, flags), phrase_counts(arrays)
+
+    with small_blocks(size):
+        blocked = scores()
+    assert tuples(blocked) == tuples(scores())
 
 
 @pytest.mark.parametrize(

@@ -45,20 +45,16 @@ def test_each_fit_is_that_of_the_other_groups(
         sparse *= rng.integers(1, 4, sparse.shape)
     of_types = [dense[:, repeated] * (types == t)[:, None] for t in range(N_TYPES)]
     full = np.hstack([dense, *of_types, sparse]).astype(np.float64)
-    fits = HeldOutFits(
-        Features(dense if n_dense else None, csr_matrix(sparse)),
-        right,
-        starts if has_questions else None,
-        groups,
-        TypedColumns(repeated, np.searchsorted(types, np.arange(N_TYPES + 1))),
-        min_count,
-    )
+    features = Features(dense if n_dense else None, csr_matrix(sparse))
+    offsets = starts if has_questions else None
+    typed = TypedColumns(repeated, np.searchsorted(types, np.arange(N_TYPES + 1)))
+    fits = HeldOutFits(features, right, offsets, groups, typed, min_count)
     fit = fits.fit(0.5, 1e-7, fits.fit(0.1, 1e-3))
     margins = np.zeros(len(question))
     for group in range(N_GROUPS):
         taught = groups != group
-        counts = np.count_nonzero(sparse[taught], axis=0)
-        used = np.append(np.ones(full.shape[1] - n_sparse, np.bool_), counts >= min_count)
+        used = np.ones(full.shape[1], np.bool_)
+        used[full.shape[1] - n_sparse :] = np.count_nonzero(sparse[taught], axis=0) >= min_count
         expected = np.zeros(full.shape[1])
         if used.any():
             question_offsets = offsets_of(sizes[taught[starts[:-1]]]) if has_questions else None
@@ -74,11 +70,10 @@ def test_each_fit_is_that_of_the_other_groups(
 
 @pytest.mark.parametrize("C", [0.001, 1.0, 1000.0])
 def test_a_group_without_rows_and_separable_rows_end_too(C):
-    x = np.array([[3.0], [2.0], [-2.0], [-3.0]])
-    fits = HeldOutFits(
-        Features(x), np.array([1, 1, 0, 0]), None, np.array([0, 2, 0, 2]), TypedColumns.none(4)
-    )
+    x, right = np.array([[3.0], [2.0], [-2.0], [-3.0]]), np.array([1, 1, 0, 0])
+    groups = np.array([0, 2, 0, 2])
+    fits = HeldOutFits(Features(x), right, None, groups, TypedColumns.none(4))
     weights = fits.fit(C, 1e-7).weights[:, 0]
     for group, rows in enumerate(([1, 3], [0, 1, 2, 3], [0, 2])):
-        (expected,) = fit_logistic(x[rows], np.array([1, 1, 0, 0])[rows], C).weights
+        (expected,) = fit_logistic(x[rows], right[rows], C).weights
         assert weights[group] == pytest.approx(expected, rel=1e-2)

@@ -20,7 +20,6 @@ from classic_rc.kernels.kneser_ney import (
     START,
     UNKNOWN,
     NGrams,
-    adjusted_counts,
     count_ngrams,
     find,
     kneser_ney,
@@ -41,10 +40,16 @@ NUMBERS = st.lists(st.lists(st.integers(0, N_WORDS - 1), max_size=12), max_size=
 
 def spelled(tables: list[NGrams], n_words: int = N_WORDS) -> list[list[tuple[int, ...]]]:
     """The words of every n-gram of every table."""
-    words: list[list[tuple[int, ...]]] = [[(key,) for key in tables[0].keys.tolist()]]
-    for table in tables[1:]:
-        words.append([(*words[-1][key // n_words], key % n_words) for key in table.keys.tolist()])
-    return words
+    words: list[list[tuple[int, ...]]] = [[()]]
+    for table in tables:
+        shorter = words[-1]
+        keys = table.keys.tolist()
+        words.append([(*shorter[key // n_words], key % n_words) for key in keys])
+    return words[1:]
+
+
+def ngrams_of(texts, n):
+    return [tuple(text[i : i + n]) for text in texts for i in range(len(text) - n + 1)]
 
 
 @given(NUMBERS, st.integers(1, 5), st.integers(1, 40))
@@ -53,13 +58,9 @@ def test_counts_are_those_of_a_counter_whatever_the_chunk(texts, order, chunk):
         tables = count_ngrams(*ragged(texts), N_WORDS, order)
     assert len(tables) == order
     for k, (table, words) in enumerate(zip(tables, spelled(tables), strict=True), start=1):
-        expected = Counter(
-            tuple(text[i : i + k]) for text in texts for i in range(len(text) - k + 1)
-        )
-        ngram_counts = {
-            ngram: count for ngram, count in zip(words, table.counts.tolist(), strict=True) if count
-        }
-        assert ngram_counts == expected
+        # `+` leaves out the words that no text has.
+        counts = +Counter(dict(zip(words, table.counts.tolist(), strict=True)))
+        assert counts == Counter(ngrams_of(texts, k))
         assert words == sorted(words)
         if k > 1:
             assert table.counts.min(initial=1) > 0
@@ -77,10 +78,10 @@ def test_suffixes_are_the_last_words(texts, order):
 
 def test_keys_of_five_words_fit_where_the_words_do_not():
     n_words = 2**22  # five ids have 110 bits
-    text = [n_words - 1, 7, n_words - 1, n_words - 2, 3, n_words - 1, n_words - 1]
+    last = n_words - 1
+    text = [last, 7, last, n_words - 2, 3, last, last]
     tables = count_ngrams(*ragged([text, text]), n_words, 5)
-    expected = sorted(tuple(text[i : i + 5]) for i in range(3))
-    assert spelled(tables, n_words)[-1] == expected
+    assert spelled(tables, n_words)[-1] == sorted(ngrams_of([text], 5))
     assert tables[-1].counts.tolist() == [2, 2, 2]
 
 
@@ -116,33 +117,33 @@ def zipfian_texts(n_texts: int, seed: int = 0) -> list[list[str]]:
     rng = np.random.default_rng(seed)
     words = [f"w{i}" for i in range(200)]
     shares = 1 / np.arange(1, 201)
-    return [
-        list(rng.choice(words, rng.integers(1, 9), p=shares / shares.sum())) for _ in range(n_texts)
-    ]
+    shares /= shares.sum()
+    lengths = rng.integers(1, 9, n_texts).tolist()
+    return [rng.choice(words, length, p=shares).tolist() for length in lengths]
 
 
 class Fast:
     """The kernel behind the reference's interface."""
 
     def __init__(self, texts, order, discounts=None):
-        self.ids = {
-            word: i for i, word in enumerate(dict.fromkeys(itertools.chain(*texts)), len(MARKS))
-        }
-        self.tables = count_ngrams(*self.arrays(texts), len(self.ids) + len(MARKS), order)
+        words = dict.fromkeys(itertools.chain(MARKS, *texts))
+        self.ids = {word: i for i, word in enumerate(words)}
+        self.words = [*words][len(MARKS) :]
+        self.tables = count_ngrams(*self.arrays(texts), len(words), order)
         self.model = kneser_ney(self.tables, None if discounts is None else np.array(discounts))
 
+    def ids_of(self, words):
+        return [self.ids.get(word, UNKNOWN) for word in words]
+
     def arrays(self, texts):
-        return ragged(
-            [[START, *(self.ids.get(word, UNKNOWN) for word in text), END] for text in texts]
-        )
+        return ragged([[START, *self.ids_of(text), END] for text in texts])
 
     def of_texts(self, texts):
         return token_probabilities(self.model, *self.arrays(texts)).values
 
     def distribution(self, context):
         """Of every word that can be predicted after a context, START in it if it is written."""
-        marks = {mark: i for i, mark in enumerate(MARKS)}
-        before = [marks.get(word, self.ids.get(word, UNKNOWN)) for word in context]
+        before = self.ids_of(context)
         rows = np.array([[*before, word] for word in range(END, self.model.n_words)])
         offsets = np.arange(len(rows) + 1) * rows.shape[1]
         return token_probabilities(self.model, rows.ravel(), offsets).values[offsets[1:] - 1]
@@ -151,28 +152,31 @@ class Fast:
 def of_reference(reference, texts):
     values = []
     for text in texts:
-        marked = ["<s>", *text, "</s>"]
-        values += [
-            0.0,
-            *(reference.probability(marked[i], tuple(marked[:i])) for i in range(1, len(marked))),
-        ]
+        context = ("<s>",)
+        values.append(0.0)
+        for word in [*text, "</s>"]:
+            values.append(reference.probability(word, context))
+            context = (*context, word)
     return values
+
+
+def assert_probabilities_are_the_references(fast, texts, queries):
+    reference = ReferenceKneserNey(texts, fast.model.order)
+    assert np.allclose(fast.model.discounts, reference.discounts, rtol=1e-12)
+    assert np.allclose(fast.of_texts(queries), of_reference(reference, queries), rtol=1e-10, atol=0)
 
 
 @given(TEXTS, ORDERS, st.lists(st.text(WORDS, max_size=8).map(list), min_size=1, max_size=6))
 def test_probabilities_are_those_of_plain_python(texts, order, queries):
-    fast, reference = Fast(texts, order), ReferenceKneserNey(texts, order)
-    assert np.allclose(fast.model.discounts, reference.discounts, rtol=1e-12)
-    assert np.allclose(fast.of_texts(queries), of_reference(reference, queries), rtol=1e-10, atol=0)
+    assert_probabilities_are_the_references(Fast(texts, order), texts, queries)
 
 
 @pytest.mark.parametrize("order", range(1, 6))
 def test_probabilities_are_those_of_plain_python_where_discounts_are_estimated(order):
-    texts, queries = zipfian_texts(800), zipfian_texts(40, seed=1)
-    fast, reference = Fast(texts, order), ReferenceKneserNey(texts, order)
+    texts = zipfian_texts(800)
+    fast = Fast(texts, order)
     assert tuple(fast.model.discounts[0]) != FALLBACK_DISCOUNTS
-    assert np.allclose(fast.model.discounts, reference.discounts, rtol=1e-12)
-    assert np.allclose(fast.of_texts(queries), of_reference(reference, queries), rtol=1e-10, atol=0)
+    assert_probabilities_are_the_references(fast, texts, zipfian_texts(40, seed=1))
 
 
 @given(
@@ -185,20 +189,18 @@ def test_probabilities_are_those_of_plain_python_where_discounts_are_estimated(o
 def test_probabilities_sum_to_one_after_any_context(texts, order, context, begins, discount):
     fast = Fast(texts, order, None if discount is None else np.full((order, 3), discount))
     values = fast.distribution(["<s>"] * begins + list(context))
-    assert len(values) == len(fast.ids) + 2  # the words, END and UNKNOWN
+    assert len(values) == len(fast.ids) - 1  # all but START
     # A discount that is estimated as 0 leaves nothing for other words.
-    assert (values > 0).all() or (not fast.model.discounts.all() and (values >= 0).all())
+    assert values.min() > 0 or (values.min() == 0 and not fast.model.discounts.all())
     assert values.sum() == pytest.approx(1, abs=1e-12)
 
 
 @given(TEXTS, ORDERS, st.integers(1, 50))
 def test_the_bits_do_not_depend_on_the_chunk(texts, order, chunk):
-    unchunked = Fast(texts, order).model
     with small_blocks(chunk):
-        pieces = Fast(texts, order).model
-    for name in ("keys", "probabilities", "backoffs", "counts"):
-        for expected, chunked in zip(getattr(unchunked, name), getattr(pieces, name), strict=True):
-            assert expected.tobytes() == chunked.tobytes()
+        chunked = Fast(texts, order).model
+    for column, expected in zip(chunked, Fast(texts, order).model, strict=True):
+        assert [array.tobytes() for array in column] == [array.tobytes() for array in expected]
 
 
 @given(TEXTS, ORDERS, st.randoms())
@@ -232,24 +234,22 @@ def test_one_discount_is_the_model_of_nltk(order, discount):
     discounts = np.full((order, 3), discount)
     discounts[0] = 0
     fast, theirs = Fast(texts, order, discounts), nltk_model(texts, order, discount)
-    seen = {tuple(text[i : i + order - 1]) for text in texts for i in range(len(text) - order + 2)}
+    contexts = {*ngrams_of(texts, order - 1)}
     if order == 2:
-        seen.add(("<s>",))
-    for context in sorted(seen)[:40]:
-        ours = dict(
-            zip(["</s>", "<unk>", *fast.ids], fast.distribution(context).tolist(), strict=True)
-        )
+        contexts.add(("<s>",))
+    for context in sorted(contexts)[:40]:
+        probabilities = fast.distribution(context).tolist()
+        ours = dict(zip([*fast.ids][END:], probabilities, strict=True))
         assert ours.pop("<unk>") == 0
-        for word in [*list(ours)[:30], "</s>"]:
+        for word in [*ours][:31]:
             assert ours[word] == pytest.approx(theirs.score(word, context), rel=1e-12)
 
 
 def test_discounts_are_those_of_the_formula():
     counts = np.repeat([1, 2, 3, 4, 9], [60, 20, 10, 5, 7])
     y = 60 / (60 + 2 * 20)
-    assert modified_discounts(counts).tolist() == pytest.approx(
-        [1 - 2 * y / 3, 2 - 3 * y / 2, 3 - 4 * y / 2]
-    )
+    expected = [1 - 2 * y / 3, 2 - 3 * y / 2, 3 - 4 * y / 2]
+    assert modified_discounts(counts).tolist() == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(
@@ -268,43 +268,29 @@ def test_discounts_fall_back_where_they_cannot_be_estimated(counts):
 
 
 def test_shorter_ngrams_count_the_words_before_them():
-    texts = ["ab", "ab", "cb", "b"]
-    fast = Fast(texts, 2)
-    words, pairs = adjusted_counts(fast.tables, suffix_ranks(fast.tables, fast.model.n_words))
-    assert dict(zip(fast.ids, words[len(MARKS) :].tolist(), strict=True)) == {
-        "a": 1,
-        "b": 3,
-        "c": 1,
-    }
-    assert words[: len(MARKS)].tolist() == [0, 1, 0]
+    words, pairs = Fast(["ab", "ab", "cb", "b"], 2).model.counts
+    # <s>, </s>, <unk>, a, b, c
+    assert words.tolist() == [0, 1, 0, 1, 3, 1]
     assert sorted(pairs.tolist()) == [1, 1, 1, 2, 2, 4]
-    triples = Fast(texts, 3)
-    _, pairs, _ = adjusted_counts(
-        triples.tables, suffix_ranks(triples.tables, triples.model.n_words)
-    )
-    from_start = triples.tables[1].keys < triples.model.n_words
-    assert pairs[from_start].tolist() == [2, 1, 1], (
-        "nothing stands before a text: its first words keep their counts"
-    )
+
+
+def test_ngrams_at_the_start_of_texts_keep_their_counts():
+    model = Fast(["ab", "ab", "cb", "b"], 3).model
+    from_start = model.following(2, START)
+    assert model.counts[1][from_start].tolist() == [2, 1, 1]
 
 
 def test_an_order_of_one_has_the_counts_themselves():
     fast = Fast(["aab"], 1, [[0.5, 0.5, 0.5]])
     total, uniform = 4, 1 / 4  # a, a, b and END; a, b, END and UNKNOWN
     left_over = 3 * 0.5 / total
-    expected = [
-        0,
-        *([(2 - 0.5) / total + left_over * uniform] * 2),
-        *([(1 - 0.5) / total + left_over * uniform] * 2),
-    ]
-    assert fast.of_texts(["aab"]).tolist() == pytest.approx(expected)
+    a = (2 - 0.5) / total + left_over * uniform
+    b = (1 - 0.5) / total + left_over * uniform
+    assert fast.of_texts(["aab"]).tolist() == pytest.approx([0, a, a, b, b])
 
 
 def test_each_token_has_the_length_of_its_known_context():
     fast = Fast(["abc", "abd"], 3)
-    context_lengths = token_probabilities(fast.model, *fast.arrays(["abc", "bca", "xab"]))
-    assert context_lengths.orders.reshape(3, 5).tolist() == [
-        [1, 2, 3, 3, 3],
-        [1, 1, 2, 1, 1],
-        [1, 1, 1, 2, 1],
-    ]
+    orders = token_probabilities(fast.model, *fast.arrays(["abc", "bca", "xab"])).orders
+    expected = [[1, 2, 3, 3, 3], [1, 1, 2, 1, 1], [1, 1, 1, 2, 1]]
+    assert orders.reshape(3, 5).tolist() == expected

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import check_grad, minimize
-from scipy.sparse import csr_matrix
+from scipy.sparse import csc_matrix, csr_matrix
 from scipy.sparse import random as random_sparse
 from sklearn.linear_model import LogisticRegression
 
-from classic_rc.kernels import blocked_matrix
 from classic_rc.kernels.blocked_matrix import BlockedMatrix, Features, renumber_columns
 from classic_rc.kernels.logistic import LogisticFit, derivatives, fit_logistic
 from classic_rc.kernels.reference import binary_objective, conditional_objective
 from tests.depth import examples
+from tests.kernels.builders import lists_of, ragged, unragged
 
 NUMBERS = st.sampled_from([0.0, 0.0, 1.0, 1.0, -2.0, 0.5, 30.0])
 STRENGTHS = st.sampled_from([1e-6, 0.1, 1.0, 50.0])
@@ -42,13 +44,16 @@ def conditional_problems(draw):
     x = draw(matrices(sum(sizes)))
     offsets = np.concatenate(([0], np.cumsum(sizes)))
     right = np.zeros(len(x), dtype=int)
-    right[
-        [
-            start + draw(st.integers(0, size - 1))
-            for start, size in zip(offsets, sizes, strict=False)
-        ]
-    ] = 1
+    right[offsets[:-1] + [draw(st.integers(0, size - 1)) for size in sizes]] = 1
     return x, right, offsets, draw(st.integers(0, x.shape[1]))
+
+
+def questions_of(x, right, offsets):
+    """Of each question the rows, and the index of the right one."""
+    questions = []
+    for start, stop in itertools.pairwise(offsets.tolist()):
+        questions.append((x[start:stop].tolist(), int(right[start:stop].argmax())))
+    return questions
 
 
 def blocks(x: np.ndarray, n_dense: int) -> Features:
@@ -59,48 +64,40 @@ def check(fit: LogisticFit, objective: float, gradient: list[float], C: float) -
     """The fit's numbers are those of its weights, and its bound holds."""
     assert fit.converged
     assert fit.objective == pytest.approx(objective, rel=1e-9)
-    assert fit.gradient_norm <= np.sqrt(2e-12 * fit.objective / C) * 1.01
-    assert np.linalg.norm(gradient) <= np.sqrt(2e-12 * fit.objective / C) * 1.01 + 1e-9 * (
-        1 + objective
-    )
+    bound = np.sqrt(2e-12 * fit.objective / C) * 1.01
+    assert fit.gradient_norm <= bound
+    assert np.linalg.norm(gradient) <= bound + 1e-9 * (1 + objective)
 
 
 @given(problem=binary_problems(), C=STRENGTHS)
 def test_binary_fits_have_the_reference_objective_and_no_gradient(problem, C):
     x, right, n_dense = problem
     fit = fit_logistic(blocks(x, n_dense), right, C, tolerance=1e-12)
-    check(fit, *binary_objective(fit.weights.tolist(), x.tolist(), right.tolist(), C), C)
+    expected = binary_objective(fit.weights.tolist(), x.tolist(), right.tolist(), C)
+    check(fit, *expected, C)
 
 
 @given(problem=conditional_problems(), C=STRENGTHS)
 def test_conditional_fits_have_the_reference_objective_and_no_gradient(problem, C):
     x, right, offsets, n_dense = problem
     fit = fit_logistic(blocks(x, n_dense), right, C, offsets=offsets, tolerance=1e-12)
-    questions = [
-        (x[a:b].tolist(), int(right[a:b].argmax()))
-        for a, b in zip(offsets[:-1], offsets[1:], strict=True)
-    ]
-    check(fit, *conditional_objective(fit.weights.tolist(), questions, C), C)
+    expected = conditional_objective(fit.weights.tolist(), questions_of(x, right, offsets), C)
+    check(fit, *expected, C)
 
 
-@given(problem=binary_problems(), weights=st.lists(st.floats(-1, 1), min_size=6, max_size=6))
+@given(problem=binary_problems(), weights=lists_of(st.floats(-1, 1), 6))
 def test_the_reference_gradient_is_that_of_its_objective(problem, weights):
     x, right, _ = problem
-    x, start = np.minimum(x, 3.0), np.array(weights[: x.shape[1]])
-    arguments = x.tolist(), right.tolist(), 0.7
-    error = check_grad(
-        lambda w: binary_objective(w.tolist(), *arguments)[0],
-        lambda w: np.array(binary_objective(w.tolist(), *arguments)[1]),
-        start,
-    )
-    assert error < 1e-4
-    one_row = [(x.tolist(), 0)]
-    error = check_grad(
-        lambda w: conditional_objective(w.tolist(), one_row, 0.7)[0],
-        lambda w: np.array(conditional_objective(w.tolist(), one_row, 0.7)[1]),
-        start,
-    )
-    assert error < 1e-4
+    rows = np.minimum(x, 3.0).tolist()
+    for objective in (
+        lambda w: binary_objective(w.tolist(), rows, right.tolist(), 0.7),
+        lambda w: conditional_objective(w.tolist(), [(rows, 0)], 0.7),
+    ):
+        start = np.array(weights[: x.shape[1]])
+        error = check_grad(
+            lambda w, f=objective: f(w)[0], lambda w, f=objective: np.array(f(w)[1]), start
+        )
+        assert error < 1e-4
 
 
 def sparse_problem(
@@ -111,7 +108,8 @@ def sparse_problem(
     share = 0.3 / np.arange(1, n_columns + 1)
     x = csr_matrix((rng.random((n, n_columns)) < share).astype(float))
     odds = x @ rng.normal(0, 2, n_columns)
-    return x, (rng.random(n) < 1 / (1 + np.exp(-odds))).astype(int)
+    probabilities = 1 / (1 + np.exp(-odds))
+    return x, (rng.random(n) < probabilities).astype(int)
 
 
 @pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
@@ -125,7 +123,8 @@ def test_the_objective_is_scikit_learns_to_1e_9(C):
     weights = learner.fit(x, right).coef_[0]
 
     def objective(w: np.ndarray) -> float:
-        return np.logaddexp(0, (1 - 2 * right) * (x @ w)).sum() + w @ w / (2 * C)
+        signed = (1 - 2 * right) * (x @ w)
+        return np.logaddexp(0, signed).sum() + w @ w / (2 * C)
 
     assert fit.converged
     assert objective(fit.weights) == pytest.approx(fit.objective, rel=1e-12)
@@ -154,9 +153,7 @@ def test_questions_are_scored_as_by_a_general_optimiser():
     assert fit.objective <= minimum.fun * (1 + 1e-12)
     assert fit.objective == pytest.approx(minimum.fun, rel=1e-7)
     assert fit.weights[4] == pytest.approx(0, abs=1e-6)
-    sparse = fit_logistic(
-        Features(x[:, :3], csr_matrix(x[:, 3:])), right, 2.0, offsets=offsets, tolerance=1e-13
-    )
+    sparse = fit_logistic(blocks(x, 3), right, 2.0, offsets=offsets, tolerance=1e-13)
     assert np.allclose(sparse.weights, fit.weights, atol=1e-7)
 
 
@@ -172,10 +169,11 @@ def test_a_converged_fit_is_as_near_to_the_optimum_as_it_says(tolerance, optimum
     x, right, best = optimum
     fit = fit_logistic(x, right, 5.0, tolerance=tolerance)
     assert fit.converged
+    distance = fit.objective - best.objective
     bound = 5.0 * fit.gradient_norm**2 / 2
-    assert fit.objective - best.objective + 1e-12 * best.objective >= 0
-    assert fit.objective - best.objective <= bound <= tolerance * fit.objective
-    assert np.linalg.norm(fit.weights - best.weights) <= 5.0 * fit.gradient_norm * 1.1 + 1e-6
+    assert -1e-12 * best.objective <= distance <= bound <= tolerance * fit.objective
+    weight_bound = 5.0 * fit.gradient_norm * 1.1 + 1e-6
+    assert np.linalg.norm(fit.weights - best.weights) <= weight_bound
 
 
 def test_a_fit_starts_where_it_is_told():
@@ -208,7 +206,7 @@ def test_importance_multiplies_the_losses():
 
 @pytest.mark.parametrize("C", [1e-12, 1e12])
 @pytest.mark.parametrize("n_dense", [0, 1, 3])
-def test_separable_rows_with_any_strength(C, n_dense):
+def test_a_fit_of_separable_rows_converges_with_any_strength(C, n_dense):
     x = np.array([[1.0, 2, 0], [1, 3, 0], [1, -1, 1], [1, -2, 0]])
     fit = fit_logistic(blocks(x, n_dense), np.array([1, 1, 0, 0]), C)
     assert fit.converged
@@ -220,7 +218,7 @@ def test_separable_rows_with_any_strength(C, n_dense):
         assert fit.objective == pytest.approx(objective)
 
 
-def test_constant_and_empty_columns():
+def test_a_constant_column_is_a_bias_and_an_empty_one_has_no_weight():
     x = np.array([[1.0, 0, 5], [1, 0, 5], [1, 0, 5]])
     for features in (x, csr_matrix(x), blocks(x, 1)):
         fit = fit_logistic(features, np.array([1, 1, 0]), 1e6, tolerance=1e-12)
@@ -230,22 +228,20 @@ def test_constant_and_empty_columns():
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64])
-def test_any_kind_of_matrix(dtype):
+@pytest.mark.parametrize("kind", [np.asarray, csr_matrix, csc_matrix])
+def test_a_matrix_of_any_kind_has_the_same_fit(dtype, kind):
     x = np.random.default_rng(0).integers(0, 3, (50, 4))
     right = (x[:, 0] > 1).astype(int)
-    expected = fit_logistic(x.astype(float), right, 1.0, tolerance=1e-12).weights
-    for features in (
-        x.astype(dtype),
-        csr_matrix(x.astype(dtype)),
-        csr_matrix(x.astype(dtype)).tocsc(),
-    ):
-        assert np.allclose(
-            fit_logistic(features, right, 1.0, tolerance=1e-12).weights, expected, atol=1e-6
-        )
+    fit = fit_logistic(kind(x.astype(dtype)), right, 1.0, tolerance=1e-12)
+    expected = fit_logistic(x.astype(float), right, 1.0, tolerance=1e-12)
+    assert np.allclose(fit.weights, expected.weights, atol=1e-6)
 
 
-def test_no_rows_and_one_row():
+def test_without_rows_all_weights_are_0():
     assert fit_logistic(np.empty((0, 2)), np.empty(0), 1.0).weights.tolist() == [0, 0]
+
+
+def test_the_weight_of_one_row_is_where_its_gradient_is_0():
     (weight,) = fit_logistic(csr_matrix([[1.0]]), np.array([1]), 1.0, tolerance=1e-14).weights
     assert weight == pytest.approx(1 / (1 + np.exp(weight)), abs=1e-12)
 
@@ -255,18 +251,15 @@ def test_no_rows_and_one_row():
     seed=st.integers(0, 999),
     ones=st.booleans(),
     n_dense=st.integers(0, 3),
-    block=st.sampled_from([1, 7, 2**17]),
+    n_rows=st.sampled_from([12, 30, 90_000]),  # more entries than a block has
 )
-def test_blocked_products_are_those_of_the_whole_matrix(seed, ones, n_dense, block):
+def test_blocked_products_are_those_of_the_whole_matrix(seed, ones, n_dense, n_rows):
     rng = np.random.default_rng(seed)
-    x = random_sparse(30, 12, 0.2, random_state=rng).toarray()
-    x[:, n_dense:] = (x[:, n_dense:] > 0) if ones else x[:, n_dense:]
-    scale, w, v = rng.random(12), rng.normal(size=12), rng.normal(size=30)
-    old, blocked_matrix._BLOCK_ENTRIES = blocked_matrix._BLOCK_ENTRIES, block
-    try:
-        matrix = BlockedMatrix(blocks(x, n_dense), scale)
-    finally:
-        blocked_matrix._BLOCK_ENTRIES = old
+    x = random_sparse(n_rows, 12, 0.2, random_state=rng).toarray()
+    if ones:
+        x[:, n_dense:] = x[:, n_dense:] > 0
+    scale, w, v = rng.random(12), rng.normal(size=12), rng.normal(size=n_rows) / n_rows
+    matrix = BlockedMatrix(blocks(x, n_dense), scale)
     scaled = x * scale
     assert np.allclose(matrix.times(w), scaled @ w, rtol=1e-13, atol=1e-13)
     assert np.allclose(matrix.transposed_times(v), v @ scaled, rtol=1e-13, atol=1e-13)
@@ -283,11 +276,11 @@ def test_blocked_products_are_those_of_the_whole_matrix(seed, ones, n_dense, blo
 )
 def test_columns_are_renumbered_or_dropped(rows, seed):
     place = np.random.default_rng(seed).permutation(6).astype(np.int32) - 2
-    offsets = np.concatenate(([0], np.cumsum([len(row) for row in rows])))
-    indices = np.array([column for row in rows for column in row], dtype=np.int32)
+    indices, offsets = ragged(rows)
     renumbered, ends = renumber_columns(indices, offsets, place)
-    expected = [[int(place[column]) for column in row if place[column] >= 0] for row in rows]
-    assert [renumbered[a:b].tolist() for a, b in zip(ends[:-1], ends[1:], strict=True)] == expected
+    places = [place[row].tolist() if row else [] for row in rows]
+    expected = [[number for number in numbers if number >= 0] for numbers in places]
+    assert unragged(renumbered, ends) == expected
 
 
 @pytest.mark.parametrize(
@@ -306,25 +299,26 @@ def test_columns_are_renumbered_or_dropped(rows, seed):
     ],
 )
 def test_what_has_no_likelihood_is_refused(options):
+    x, right = np.array([[1.0], [2.0], [3.0]]), np.array([1, 1, 0])
     with pytest.raises(ValueError, match="must"):
-        fit_logistic(np.array([[1.0], [2.0], [3.0]]), **{"right": np.array([1, 1, 0]), **options})
+        fit_logistic(x, **{"right": right, **options})
 
 
 @pytest.mark.parametrize("offsets", [None, np.array([0, 3, 5, 9])])
 def test_derivatives_are_those_of_the_reference(offsets):
-    rng, right = np.random.default_rng(0), np.array([0, 1, 0, 1, 0, 0, 1, 0, 0])
-    margins = rng.normal(size=len(right))
+    right = np.array([0, 1, 0, 1, 0, 0, 1, 0, 0])
+    margins = np.random.default_rng(0).normal(size=len(right))
 
     def loss_of(margins):
+        rows = margins[:, None]
         if offsets is None:
-            return binary_objective([1.0], margins[:, None].tolist(), right.tolist(), np.inf)[0]
-        parts = zip(offsets[:-1], offsets[1:], strict=True)
-        questions = [(margins[a:b, None].tolist(), int(right[a:b].argmax())) for a, b in parts]
-        return conditional_objective([1.0], questions, np.inf)[0]
+            return binary_objective([1.0], rows.tolist(), right.tolist(), np.inf)[0]
+        return conditional_objective([1.0], questions_of(rows, right, offsets), np.inf)[0]
 
     gradient, curvature = derivatives(margins, right, offsets)
-    for i in range(len(right)):
-        step = 1e-4 * (np.arange(len(right)) == i)
-        low, middle, high = (loss_of(margins + k * step) for k in (-1, 0, 1))
+    middle = loss_of(margins)
+    for i, step in enumerate(1e-4 * np.eye(len(right))):
+        low, high = loss_of(margins - step), loss_of(margins + step)
         assert gradient[i] == pytest.approx((high - low) / 2e-4, abs=1e-6)
-        assert curvature[i] == pytest.approx((high - 2 * middle + low) / 1e-8, abs=1e-5)
+        expected = (high - 2 * middle + low) / 1e-8
+        assert curvature[i] == pytest.approx(expected, abs=1e-5)

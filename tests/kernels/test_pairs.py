@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 
 import numpy as np
@@ -9,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from classic_rc.kernels.pairs import occurrences, pair_blocks, word_counts, word_pairs
-from tests.kernels.builders import problems, ragged
+from tests.kernels.builders import problems, ragged, tuples
 
 N_WORDS = 6
 TEXTS = st.lists(st.lists(st.integers(0, N_WORDS - 1), max_size=8), min_size=1, max_size=6)
@@ -22,42 +23,31 @@ def counted(texts: list[list[int]]):
 @given(texts=TEXTS)
 def test_each_distinct_word_of_a_text_is_counted_once(texts):
     counts = counted(texts)
-    counted_words = list(
-        zip(counts.texts.tolist(), counts.words.tolist(), counts.counts.tolist(), strict=True)
-    )
-    assert counted_words == [
-        (i, word, n) for i, text in enumerate(texts) for word, n in sorted(Counter(text).items())
-    ]
+    expected = []
+    for i, text in enumerate(texts):
+        expected += [(i, word, n) for word, n in sorted(Counter(text).items())]
+    assert tuples((counts.texts, counts.words, counts.counts)) == expected
     assert np.diff(counts.offsets).tolist() == [len(set(text)) for text in texts]
 
 
 @given(texts=TEXTS, data=st.data())
 def test_occurrences_are_those_of_the_text_that_is_asked_for(texts, data):
-    queries = data.draw(
-        st.lists(st.tuples(st.integers(0, len(texts) - 1), st.integers(0, N_WORDS - 1)))
-    )
-    of_text, word = (
-        (np.array(column, dtype=np.int64) for column in zip(*queries, strict=True))
-        if queries
-        else ([], [])
-    )
-    occurrences_found = occurrences(
-        counted(texts), np.array(of_text, dtype=np.int64), np.array(word, dtype=np.int64)
-    )
-    assert occurrences_found.tolist() == [texts[i].count(w) for i, w in queries]
+    text_numbers, words = st.integers(0, len(texts) - 1), st.integers(0, N_WORDS - 1)
+    queries = data.draw(st.lists(st.tuples(text_numbers, words)))
+    columns = np.array(queries, dtype=np.int64).reshape(-1, 2).T
+    expected = [texts[i].count(word) for i, word in queries]
+    assert occurrences(counted(texts), *columns).tolist() == expected
 
 
 @given(texts=TEXTS, others=TEXTS, data=st.data())
 def test_pairs_are_all_pairs_of_distinct_words(texts, others, data):
     other_of = [data.draw(st.integers(0, len(others) - 1)) for _ in texts]
-    pairs = list(zip(*word_pairs(counted(texts), counted(others), np.array(other_of)), strict=True))
-    expected = [
-        (i, word, other_word)
-        for i, text in enumerate(texts)
-        for word in sorted(set(text))
-        for other_word in sorted(set(others[other_of[i]]))
-    ]
-    assert pairs == expected
+    pairs = word_pairs(counted(texts), counted(others), np.array(other_of))
+    expected = []
+    for i, text in enumerate(texts):
+        words, other_words = sorted(set(text)), sorted(set(others[other_of[i]]))
+        expected += itertools.product([i], words, other_words)
+    assert tuples(pairs) == expected
 
 
 @given(problem=problems(), tokens=st.integers(1, 80), pairs=st.integers(1, 60))

@@ -17,24 +17,12 @@ from classic_rc.kernels.arrays import (
     passage_postings,
     small_blocks,
 )
-from tests.kernels.builders import Problem, problems
-
-TEXT = st.lists(st.integers(0, 3), max_size=9)
+from tests.kernels.builders import problems
 
 
-@given(st.lists(st.tuples(TEXT, st.lists(TEXT, min_size=1, max_size=3)), min_size=1, max_size=4))
-def test_it_is_the_longest_run_of_a_plain_search(content):
-    """One question a passage; empty passages and candidates, and repeated tokens, come by
-    themselves.
-    """
-    candidates = [
-        (q, text)
-        for q, (_, question_candidates) in enumerate(content)
-        for text in question_candidates
-    ]
-    problem = Problem(
-        4, [p for p, _ in content], [(i, []) for i in range(len(content))], candidates
-    )
+@given(problems(n_words=4, passage=9, candidate=9))
+def test_it_is_the_longest_run_of_a_plain_search(problem):
+    """Empty passages and candidates, and repeated tokens, come by themselves."""
     expected = [
         reference.longest_run(passage, candidate) for passage, _, candidate in problem.texts
     ]
@@ -42,22 +30,23 @@ def test_it_is_the_longest_run_of_a_plain_search(content):
 
 
 @given(problems(), st.integers(1, 80))
-def test_blocks_of_whole_questions(problem, tokens):
+def test_blocks_of_whole_questions_have_all_candidates_of_each(problem, tokens):
     question = problem.arrays.candidate_question
     with small_blocks(tokens):
         blocks = list(matched_blocks(problem.arrays, whole_questions=True))
-        cut = [block.where.start for block in matched_blocks(problem.arrays)]
-    stops = [0]
+        cuts = [block.where.start for block in matched_blocks(problem.arrays)]
+    starts, stop = [], 0
     for block in blocks:
-        assert block.where.start == stops[-1]
-        assert (
-            block.arrays.candidate_question + question[block.where.start] == question[block.where]
-        ).all()
-        stops.append(block.where.stop)
-    assert stops[-1] == len(question)
-    assert all(question[stop - 1] < question[stop] for stop in stops[1:-1])
+        start, block_questions = block.where.start, question[block.where]
+        assert start == stop
+        assert start == 0 or question[start - 1] < question[start]
+        numbers = block.arrays.candidate_question + block_questions[0]
+        assert numbers.tolist() == block_questions.tolist()
+        starts.append(start)
+        stop = block.where.stop
+    assert stop == len(question)
     # A question is not put into a block that is full without it.
-    assert {int(question[start]) for start in cut} == {int(question[start]) for start in stops[:-1]}
+    assert set(question[cuts].tolist()) == set(question[starts].tolist())
 
 
 def test_a_large_key_needs_no_large_table():
@@ -67,29 +56,17 @@ def test_a_large_key_needs_no_large_table():
     assert not place[:100].any()
 
 
-@given(
-    st.lists(st.tuples(TEXT, TEXT, st.lists(TEXT, min_size=1, max_size=3)), min_size=1, max_size=4)
-)
-def test_matches_are_the_same_for_a_vocabulary_of_any_size(content):
+@given(problems(n_words=4, passage=9, question=9, candidate=9))
+def test_matches_are_the_same_for_a_vocabulary_of_any_size(problem):
     """With a large vocabulary words are found by binary search, with a small one in a table."""
-    candidates = [
-        (q, text)
-        for q, (_, _, question_candidates) in enumerate(content)
-        for text in question_candidates
-    ]
-    problem = Problem(
-        4, [p for p, _, _ in content], [(i, q) for i, (_, q, _) in enumerate(content)], candidates
-    )
-    small = problem.arrays
-    spread = 10**6
+    small, spread = problem.arrays, 10**6
     large = small._replace(
         passage_tokens=small.passage_tokens * spread,
         question_tokens=small.question_tokens * spread,
         candidate_tokens=small.candidate_tokens * spread,
-        n_words=4 * spread,
+        n_words=problem.n_words * spread,
     )
-    large_matches, expected = (
-        match_words(arrays, passage_postings(arrays)) for arrays in (large, small)
-    )
-    for ours, others in zip(large_matches, expected, strict=True):
-        assert all(np.array_equal(*columns) for columns in zip(ours, others, strict=True))
+    matches = match_words(large, passage_postings(large))
+    expected = match_words(small, passage_postings(small))
+    for side, expected_side in zip(matches, expected, strict=True):
+        assert all(map(np.array_equal, side, expected_side))

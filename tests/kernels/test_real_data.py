@@ -48,7 +48,8 @@ def test_window_and_distance_of_every_candidate(shared_data, path):
 def test_all_window_sizes_of_a_sample(shared_data, path):
     arrays = encoded(shared_data, path).arrays
     got, texts = window_sweep(arrays), texts_of(arrays)
-    sample = random.Random(0).sample(range(len(texts)), min(800 // len(ALL), len(texts)))
+    size = min(800 // len(ALL), len(texts))
+    sample = random.Random(0).sample(range(len(texts)), size)
     assert got[sample].tolist() == plain_sweep([texts[i] for i in sample])
 
 

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from classic_rc.kernels import trees
 from classic_rc.kernels.reference import best_first_tree
 from classic_rc.kernels.trees import (
     N_BINS,
@@ -40,27 +39,30 @@ def rows_of(n: int, seed: int, n_columns: int = 5) -> tuple[np.ndarray, np.ndarr
     n=st.integers(0, 60),
     seed=st.integers(0, 10**6),
     pairs=st.sets(st.integers(0, 2), min_size=1).map(sorted),
-    few=st.sampled_from((0, 20, 2**11)),
 )
-def test_a_tree_is_that_of_plain_python_to_the_bit(n, seed, pairs, few):
+def test_a_tree_is_that_of_plain_python_to_the_bit(n, seed, pairs):
     bins, gradient, curvature = rows_of(n, seed)
     columns = [*pairs, *(pair + 3 for pair in pairs if pair < 2)]
     joined = JoinedBins.of(bins, np.arange(n))
-    old, trees._FEW_ROWS = trees._FEW_ROWS, few
-    try:
-        tree, added = grow_tree(joined, np.array(pairs), gradient, curvature, GROWTH)
-    finally:
-        trees._FEW_ROWS = old
-    expected, leaves = best_first_tree(
-        bins.tolist(), columns, gradient.tolist(), curvature.tolist(), *GROWTH[:4]
-    )
+    tree, added = grow_tree(joined, np.array(pairs), gradient, curvature, GROWTH)
+    plain_rows = (rows.tolist() for rows in (gradient, curvature))
+    expected, leaves = best_first_tree(bins.tolist(), columns, *plain_rows, *GROWTH[:4])
     n_splits = len(expected)
-    splits = zip(tree.splits[0, :n_splits].tolist(), tree.steps[0, :n_splits].tolist(), strict=True)
-    assert [(*split, *steps) for split, steps in splits] == expected
-    assert tree.splits[0, n_splits:, 0].tolist() == list(range(n_splits + 1, GROWTH.n_leaves))
-    assert not tree.steps[0, n_splits:].any()
+    (splits,), (steps,) = tree
+    grown = zip(splits[:n_splits].tolist(), steps[:n_splits].tolist(), strict=True)
+    assert [(*split, *split_steps) for split, split_steps in grown] == expected
+    assert splits[n_splits:, 0].tolist() == [*range(n_splits + 1, GROWTH.n_leaves)]
+    assert not steps[n_splits:].any()
     assert np.allclose(tree.sums(bins, UNGROUPED, 1)[:, 0], added, rtol=0, atol=1e-12)
     assert all(len(set(added[rows])) == 1 for rows in leaves if rows)
+
+
+def test_the_histogram_of_many_rows_is_the_sum_of_those_of_few():
+    bins, gradient, curvature = rows_of(4000, 0)
+    joined, packed = JoinedBins.of(bins, np.arange(4000)), pack_sums(gradient, curvature).packed
+    pairs = np.array([0, 2])
+    parts = [joined.histograms(pairs, packed, rows) for rows in np.split(np.arange(4000), 4)]
+    assert np.array_equal(joined.histograms(pairs, packed, slice(None)), np.sum(parts, axis=0))
 
 
 @settings(max_examples=examples(5, 30))
@@ -68,13 +70,16 @@ def test_a_tree_is_that_of_plain_python_to_the_bit(n, seed, pairs, few):
 def test_the_order_of_rows_changes_no_bit(seed):
     rng = np.random.default_rng(seed)
     bins = rng.integers(0, N_BINS, (9, 4000), dtype=np.uint8)
-    gradient, curvature = rng.normal(size=4000) + bins[3] / 50 - 0.6, rng.random(4000)
-    pairs, order = draw_pairs(5, seed, GROWTH._replace(share=0.7)), rng.permutation(4000)
-    joined = [JoinedBins.of(bins, rows) for rows in (np.arange(4000), order)]
-    tree, added = grow_tree(joined[0], pairs, gradient, curvature, GROWTH)
-    reordered, added_in_order = grow_tree(
-        joined[1], pairs, gradient[order], curvature[order], GROWTH
-    )
+    gradient = rng.normal(size=4000) + bins[3] / 50 - 0.6
+    curvature = rng.random(4000)
+    pairs = draw_pairs(5, seed, GROWTH._replace(share=0.7))
+
+    def grow(rows):
+        return grow_tree(JoinedBins.of(bins, rows), pairs, gradient[rows], curvature[rows], GROWTH)
+
+    order = rng.permutation(4000)
+    tree, added = grow(np.arange(4000))
+    reordered, added_in_order = grow(order)
     assert np.array_equal(added[order], added_in_order)
     assert tree.steps.all()
     assert all(map(np.array_equal, tree, reordered))
@@ -86,12 +91,11 @@ def test_packed_sums_are_exact(n, scale):
     rng = np.random.default_rng(n)
     gradient, curvature = rng.normal(size=n), rng.random(n) * scale
     sums = pack_sums(gradient, curvature)
-    assert np.array_equal(sums.packed.sum(), sums.packed[::-1].cumsum()[-1])
-    component_sums = [
-        component.sum() for component in sums.unpack(sums.packed)
-    ]  # short binary fractions
-    assert np.concatenate(sums.unpack(sums.packed.sum(keepdims=True))).tolist() == component_sums
-    assert component_sums[0] == pytest.approx(gradient.sum(), abs=n**0.5 * 0.01)
+    total = sums.packed.sum(keepdims=True)
+    assert total[0] == sums.packed[::-1].cumsum()[-1]
+    rounded = np.stack(sums.unpack(sums.packed))  # short binary fractions
+    assert np.stack(sums.unpack(total))[:, 0].tolist() == rounded.sum(axis=1).tolist()
+    assert rounded[0].sum() == pytest.approx(gradient.sum(), abs=n**0.5 * 0.01)
 
 
 def test_groups_add_up_to_what_a_tree_adds():
@@ -136,7 +140,9 @@ def test_each_tree_draws_its_pairs():
 def test_joined_trees_add_what_each_tree_adds():
     bins, gradient, curvature = rows_of(300, 2)
     joined, group_of = JoinedBins.of(bins, np.arange(300)), np.arange(5) % 2
-    trees = [grow_tree(joined, np.array([p]), gradient, curvature, GROWTH)[0] for p in range(3)]
-    sums = [tree.sums(bins, group_of, 2) for tree in trees]
-    assert np.array_equal(Trees.join(trees).sums(bins, group_of, 2), sums[0] + sums[1] + sums[2])
-    assert np.array_equal(Trees.join(trees).sums(bins[:, 7:9], group_of, 2), sum(sums)[7:9])
+    pairs = np.arange(3)[:, None]
+    trees = [grow_tree(joined, pair, gradient, curvature, GROWTH)[0] for pair in pairs]
+    expected = sum(tree.sums(bins, group_of, 2) for tree in trees)
+    forest = Trees.join(trees)
+    assert np.array_equal(forest.sums(bins, group_of, 2), expected)
+    assert np.array_equal(forest.sums(bins[:, 7:9], group_of, 2), expected[7:9])

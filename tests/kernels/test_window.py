@@ -78,8 +78,9 @@ def test_unusable_sizes_are_refused(sizes):
 def test_corpus_weights_of_a_frequent_word_do_not_overflow():
     # 200 tokens that the corpus counts as 1 each weigh 200 ln 2
     weights = inverse_count_weights(np.array([1]))
-    arrays = Problem(1, [[0] * 200], [(0, [0])], [(0, [])]).arrays
-    expected = reference.sliding_window([0] * 200, [0], [], 150, lambda word: 1)
+    passage = [0] * 200
+    arrays = Problem(1, [passage], [(0, [0])], [(0, [])]).arrays
+    expected = reference.sliding_window(passage, [0], [], 150, lambda word: 1)
     assert expected > 2**31
     assert sliding_window(arrays, 150, weights).tolist() == [expected]
     assert window_sweep(arrays, [2, 150], weights)[0, 1] == expected
