@@ -378,10 +378,10 @@ def _distance_columns(block: _MentionBlock) -> _Columns:
         sums = _distances(block, is_aligned)
         smallest = reach * n_words
         np.minimum.at(smallest, block.candidates, sums)
-        least = share(smallest.astype(np.float64), n_words.astype(np.float64))
+        nearest = share(smallest.astype(np.float64), n_words.astype(np.float64))
         total = sums_by(block.candidates, sums, block.n)
         mean = share(total, (counts * n_words).astype(np.float64))
-        columns[f"{name}: least"] = np.where(measured, least, reach)
+        columns[f"{name}: least"] = np.where(measured, nearest, reach)
         columns[f"{name}: mean"] = np.where(measured, mean, reach)
     return columns
 

@@ -277,8 +277,8 @@ def _mark_window(
     places = {i: place for i in inside if (place := tokens[i].place) is not None}
     if not total or not places:
         return ()
-    start, end = places[inside[0]][0], places[inside[-1]][1]
-    marks = [Mark(start, end, "window", total / SCALE)]
+    first, last = places[inside[0]], places[inside[-1]]
+    marks = [Mark(first[0], last[1], "window", total / SCALE)]
     for i, place in places.items():
         kind = kinds[i]
         if kind:

@@ -4,10 +4,8 @@ learns from them.
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import replace
-from functools import reduce
-from operator import add
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -21,30 +19,31 @@ from classic_rc.kernels import reference
 from classic_rc.kernels.arrays import offsets_of, passage_postings, small_blocks
 from classic_rc.kernels.cloze import mention_distances, phrase_places, query_counts
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
-from classic_rc.reports.verdict import parts_sum_to_score
-from classic_rc.solvers import ExclusiveFrequency, FeatureRanker, load_solver, save_solver
+from classic_rc.solvers import ExclusiveFrequency, FeatureRanker, save_solver
 from classic_rc.solvers.feature_ranker.entities import (
     ENTITY_FEATURES,
-    ENTITY_GROUPS,
     ENTITY_TABLE,
     EntityTexts,
     entity_features,
     entity_texts,
     mention_sentences,
 )
-from classic_rc.testing import synthetic_dataset
-from classic_rc.text.analyzers import get_analyzer
-from classic_rc.text.encoded import EncodedDataset
 from tests.depth import examples
 from tests.errors import raises
 from tests.kernels.builders import flags_of, problems
+from tests.solvers.feature_ranker.builders import (
+    CLOZE,
+    DEV,
+    PEOPLE,
+    THINGS,
+    TRAIN,
+    encode_problem,
+    equal_scores,
+    flat_integers,
+    list_offsets,
+)
 
 NAMES = [feature.name for feature in ENTITY_TABLE]
-CLOZE = synthetic_dataset(Task.CLOZE, n_passages=12, seed=1)
-PEOPLE = "Ann Bob Carla Dan Eve Fred Gina Hugo".split()
-THINGS = (
-    "kettle lamp violin anchor blanket ladder candle mirror basket hammer bottle window".split()
-)
 
 
 @st.composite
@@ -57,34 +56,16 @@ def cloze_problems(draw):
         bounds = [0, *cuts, len(passage)] if passage or draw(st.booleans()) else [0]
         lengths.append(np.diff(bounds).tolist())
     placeholders = [draw(st.integers(0, len(query))) for _, query in problem.questions]
-    return (
-        problem,
-        lengths,
-        placeholders,
-        draw(st.sets(st.integers(0, problem.n_words - 1), max_size=3)),
-    )
+    stop = draw(st.sets(st.integers(0, problem.n_words - 1), max_size=3))
+    return problem, lengths, placeholders, stop
 
 
 def texts_of_problem(problem, lengths, placeholders, stop):
-    n_questions = len(problem.questions)
-    sizes = np.bincount(problem.arrays.candidate_question, minlength=n_questions)
-    vocabulary = [f"w{i}" for i in range(problem.n_words)]
-    encoded = EncodedDataset(
-        [],
-        get_analyzer("word"),
-        vocabulary,
-        problem.arrays,
-        np.arange(n_questions),
-        offsets_of(sizes),
-        None,
-    )
     return EntityTexts(
-        encoded,
+        encode_problem(problem, "word", [f"w{i}" for i in range(problem.n_words)]),
         flags_of(problem.n_words, stop),
-        offsets_of(
-            np.array([n for passage_lengths in lengths for n in passage_lengths], dtype=np.int64)
-        ),
-        offsets_of(np.array([len(passage_lengths) for passage_lengths in lengths], dtype=np.int64)),
+        offsets_of(flat_integers(lengths)),
+        list_offsets(lengths),
         np.array(placeholders, dtype=np.int64),
     )
 
@@ -94,7 +75,7 @@ def plain_questions(texts):
     arrays, sentence_bounds = texts.encoded.arrays, texts.sentence_offsets.tolist()
 
     def lists(tokens, bounds):
-        return [tokens[a:b].tolist() for a, b in itertools.pairwise(bounds)]
+        return [tokens[a:b].tolist() for a, b in pairwise(bounds)]
 
     queries = lists(arrays.question_tokens, arrays.question_offsets.tolist())
     candidates = lists(arrays.candidate_tokens, arrays.candidate_offsets.tolist())
@@ -102,31 +83,25 @@ def plain_questions(texts):
         passage = int(arrays.question_passage[i])
         first, last = texts.passage_sentences[[passage, passage + 1]].tolist()
         sentences = lists(arrays.passage_tokens, sentence_bounds[first : last + 1])
-        question_candidates = [
-            candidates[c] for c in np.flatnonzero(arrays.candidate_question == i)
-        ]
-        yield reference.ClozeQuestion(
-            sentences, query, int(texts.placeholders[i]), question_candidates
-        )
+        of_question = [candidates[c] for c in np.flatnonzero(arrays.candidate_question == i)]
+        yield reference.ClozeQuestion(sentences, query, int(texts.placeholders[i]), of_question)
 
 
 def assert_equals_reference(texts):
-    got = entity_features(texts)
+    features = entity_features(texts)
     stop = set(np.flatnonzero(texts.stop).tolist())
-    expected = [
-        reference.entity_features(question, i, stop)
-        for question in plain_questions(texts)
-        for i in range(len(question.candidates))
-    ]
-    assert got.shape == (len(expected), len(NAMES))
-    for j, name in enumerate(NAMES):
-        assert got[:, j].tolist() == [np.float32(features[name]) for features in expected], name
-    assert all(set(features) == set(NAMES) for features in expected)
+    rows = []
+    for question in plain_questions(texts):
+        for i in range(len(question.candidates)):
+            expected = reference.entity_features(question, i, stop)
+            assert set(expected) == set(NAMES)
+            rows.append([np.float32(expected[name]) for name in NAMES])
+    assert features.tolist() == rows
 
 
 @settings(max_examples=examples(41, 250))
 @given(problem=cloze_problems())
-def test_features_of_random_texts(problem):
+def test_features_of_random_texts_equal_the_reference(problem):
     assert_equals_reference(texts_of_problem(*problem))
 
 
@@ -150,13 +125,14 @@ def test_evidence_is_the_sentence_of_the_nearest_mention(problem):
         content = [word for word in question.query if word not in stop]
         for candidate in question.candidates:
             mentions = reference.entities.mentions_of(question, candidate)
-            sums = [
-                sum(
+            nearest, sentence = np.inf, -1
+            for mention in mentions:
+                steps = [
                     reference.entities.nearest_steps(passage, word, mention, 20) for word in content
-                )
-                for mention in mentions
-            ]
-            expected.append(mentions[sums.index(min(sums))].sentence if mentions else -1)
+                ]
+                if sum(steps) < nearest:
+                    nearest, sentence = sum(steps), mention.sentence
+            expected.append(sentence)
     assert mention_sentences(texts).tolist() == expected
 
 
@@ -169,92 +145,80 @@ def test_distances_of_mentions_equal_the_reference(problem, max_distance, pairs)
     mentions = phrase_places(arrays, postings)
     counted = ~flags_of(problem.n_words, stop)
     with small_blocks(pairs):
-        got = mention_distances(arrays, postings, *mentions, gaps, counted, max_distance).tolist()
+        steps = mention_distances(arrays, postings, *mentions, gaps, counted, max_distance)
     expected = []
     for (q, _), (passage, query, candidate) in zip(problem.candidates, problem.texts, strict=True):
         aligned = reference.cloze.alignments(
             passage, query, placeholders[q], candidate, max_distance=max_distance, ignored=stop
         )
         expected += [sum(word.steps for word in words) for _, words in aligned]
-    assert got == expected
+    assert steps.tolist() == expected
 
 
 @settings(max_examples=examples(16, 100))
 @given(problem=cloze_problems())
 def test_no_phrase_of_a_query_spans_its_gap(problem):
     problem, _, placeholders, _ = problem
-    expected = [
-        reference.phrase_count(query[: placeholders[q]], candidate)
-        + reference.phrase_count(query[placeholders[q] :], candidate)
-        for (q, _), (_, query, candidate) in zip(problem.candidates, problem.texts, strict=True)
-    ]
-    assert query_counts(problem.arrays, np.array(placeholders, dtype=np.int64)).tolist() == expected
+    counts = query_counts(problem.arrays, np.array(placeholders, dtype=np.int64)).tolist()
+    rows = zip(counts, problem.candidates, problem.texts, strict=True)
+    for count, (q, _), (_, query, candidate) in rows:
+        before, after = query[: placeholders[q]], query[placeholders[q] :]
+        n_before = reference.phrase_count(before, candidate)
+        assert count == n_before + reference.phrase_count(after, candidate)
 
 
-def test_features_of_real_questions(shared_data):
+def test_features_of_real_questions_equal_the_reference(shared_data):
     assert_equals_reference(entity_texts(load(shared_data / "record/record_explorer_123.json")))
 
 
-def test_features_of_synthetic_questions():
+def test_features_of_synthetic_questions_equal_the_reference():
     assert_equals_reference(entity_texts(CLOZE))
 
 
-def ask(passage, query, *names, gold=None):
+def ask(passage, query, *names):
     candidates = tuple(map(Candidate, names))
-    return Question("q", Passage("p", passage), query, candidates, gold, Task.CLOZE)
+    return Question("q", Passage("p", passage), query, candidates, None, Task.CLOZE)
 
 
 def features_of(question):
-    return [
-        dict(zip(NAMES, row, strict=True))
-        for row in entity_features(entity_texts([question])).tolist()
-    ]
+    rows = entity_features(entity_texts([question])).tolist()
+    return [dict(zip(NAMES, row, strict=True)) for row in rows]
 
 
-def test_a_worked_example():
+def test_features_of_a_story_are_those_counted_by_hand():
     passage = (
         "Ann Lee sold her red boat. The red boat that Bob bought sank.\n@highlight\nAnn Lee's "
         "luck\n@highlight\nBob"
     )
-    ann, bob, eve = features_of(
-        ask(passage, "The boat that @placeholder bought was Bob's.", "Ann Lee", "Bob", "Eve")
-    )
-    assert (ann["in passage"], bob["in passage"], eve["in passage"]) == (1, 1, 0)
-    assert (ann["in question"], bob["in question"], eve["in question"]) == (0, 1, 0)
-    assert (ann["frequency"], bob["frequency"], eve["frequency"]) == (2, 2, 0)
-    assert (ann["first position"], bob["first position"], eve["first position"]) == (
-        0,
-        np.float32(10 / 17),
-        1,
-    )
-    assert (bob["context: 2 left"], bob["context: 1 right"], bob["context: 2 left, 1 right"]) == (
-        1,
-        1,
-        1,
-    )
-    assert (bob["context: 2 right"], ann["context: 1 left"], eve["context: 1 left"]) == (0, 0, 0)
-    assert bob["distance: least"] < ann["distance: least"] < eve["distance: least"] == 20
-    assert bob["aligned: least"] < ann["aligned: least"] < eve["aligned: least"] == 8
+    query = "The boat that @placeholder bought was Bob's."
+    rows = features_of(ask(passage, query, "Ann Lee", "Bob", "Eve"))
+    columns = {name: [row[name] for row in rows] for name in NAMES}
+    assert columns["in passage"] == [1, 1, 0]
+    assert columns["in question"] == [0, 1, 0]
+    assert columns["frequency"] == [2, 2, 0]
+    assert columns["first position"] == [0, np.float32(10 / 17), 1]
+    assert columns["context: 1 left"] == columns["context: 2 left, 1 right"] == [0, 1, 0]
+    assert columns["context: 2 right"] == [0, 0, 0]
+    ann, bob, eve = columns["distance: least"]
+    assert bob < ann < eve == 20
+    ann, bob, eve = columns["aligned: least"]
+    assert bob < ann < eve == 8
     # The query's content words are boat, bought and Bob; Ann's first sentence has one of them.
-    assert ann["words in sentence"] == np.float32(1 / 3)
-    assert bob["words in sentence"] == 1
-    assert (ann["entity in sentence"], bob["entity in sentence"]) == (0, 0)
+    assert columns["words in sentence"] == [np.float32(1 / 3), 1, 0]
+    assert columns["entity in sentence"] == [0, 0, 0]
 
 
-def test_another_candidate_of_the_query_in_the_sentence():
-    ann, bob, eve = features_of(
-        ask("Ann met Bob. Eve left.", "@placeholder knows Bob.", "Ann", "Bob", "Eve")
-    )
-    assert (ann["entity in sentence"], bob["entity in sentence"], eve["entity in sentence"]) == (
-        1,
-        0,
-        0,
-    )
-    full_name, partial_name = features_of(
-        ask("Bob Ray left.", "@placeholder, or Bob, left.", "Bob Ray", "Bob")
-    )
-    # they are one mention
-    assert (full_name["entity in sentence"], partial_name["entity in sentence"]) == (0, 0)
+@pytest.mark.parametrize(
+    ("passage", "query", "names", "expected"),
+    [
+        ("Ann met Bob. Eve left.", "@placeholder knows Bob.", ("Ann", "Bob", "Eve"), [1, 0, 0]),
+        # the candidates are one mention
+        ("Bob Ray left.", "@placeholder, or Bob, left.", ("Bob Ray", "Bob"), [0, 0]),
+    ],
+)
+def test_a_sentence_can_have_another_candidate_of_the_query(passage, query, names, expected):
+    rows = features_of(ask(passage, query, *names))
+    assert [row["entity in sentence"] for row in rows] == expected
 
 
 @pytest.mark.parametrize(
@@ -267,7 +231,7 @@ def test_another_candidate_of_the_query_in_the_sentence():
         ("Ann left.", "@placeholder and @placeholder left."),
     ],
 )
-def test_missing_parts(passage, query):
+def test_questions_without_a_text_or_a_placeholder_are_scored(passage, query):
     question = ask(passage, query, "Ann", "Bob", "", "Ann")
     assert_equals_reference(entity_texts([question]))
     solver = FeatureRanker(C=0.1).fit(CLOZE)
@@ -277,7 +241,7 @@ def test_missing_parts(passage, query):
     assert scores.evidence.tolist() == [bool(passage), False, False, bool(passage)]
     explained = solver.explain(question)
     assert [candidate.score for candidate in explained.candidates] == scores.values.tolist()
-    assert len(explained.candidates[0].marks) == len(explained.candidates[3].marks) == bool(passage)
+    assert [len(explained.candidates[i].marks) for i in (0, 3)] == [bool(passage)] * 2
 
 
 def news(n: int, seed: int) -> Dataset:
@@ -285,27 +249,18 @@ def news(n: int, seed: int) -> Dataset:
     rng = np.random.default_rng(seed)
     questions = []
     for i in range(n):
-        people, things = rng.permutation(PEOPLE)[:5].tolist(), rng.permutation(THINGS)[:5].tolist()
-        sold = [
-            f"Yesterday {person} sold the {thing}."
-            for person, thing in zip(people, things, strict=True)
-        ]
-        text = " ".join([*sold, f"{people[0]} met {people[1]}.", f"{people[0]} was happy."])
+        people = rng.permutation(PEOPLE)[:5].tolist()
+        things = rng.permutation(THINGS)[:5].tolist()
+        sentences = [f"Yesterday {a} sold the {b}." for a, b in zip(people, things, strict=True)]
+        first, second, *_ = people
+        sentences += [f"{first} met {second}.", f"{first} was happy."]
         target = int(rng.integers(5))
-        mentions = tuple(map(Candidate, [*people, people[0], people[1], people[0]]))
         query = f"The {things[target]} was sold by @placeholder."
-        questions.append(
-            Question(
-                f"q{i}", Passage(f"p{i}", text), query, mentions, (people[target],), Task.CLOZE
-            )
-        )
+        question = ask(" ".join(sentences), query, *people, first, second, first)
+        passage = replace(question.passage, id=f"p{i}")
+        gold = (people[target],)
+        questions.append(replace(question, id=f"q{i}", passage=passage, gold=gold))
     return Dataset(questions, f"news {seed}")
-
-
-def same(scores, other_scores):
-    return np.array_equal(scores.values, other_scores.values) and np.array_equal(
-        scores.evidence, other_scores.evidence
-    )
 
 
 def test_it_learns_who_is_meant():
@@ -324,56 +279,32 @@ def test_a_run_with_folds_beats_the_most_frequent_entity():
 
 def test_equal_mentions_are_one_candidate():
     dataset = list(news(30, 3))
-    once = [
-        replace(q, candidates=tuple(map(Candidate, dict.fromkeys(c.text for c in q.candidates))))
-        for q in dataset
-    ]
-    with_copies, without_copies = FeatureRanker().fit(dataset), FeatureRanker().fit(once)
-    assert np.array_equal(with_copies.ranker_.weights, without_copies.ranker_.weights)
-    (copied_scores,), (distinct_scores,) = (
-        with_copies.score_candidates(dataset[:1]),
-        without_copies.score_candidates(once[:1]),
-    )
-    assert copied_scores[:5].tolist() == distinct_scores.tolist()
-    assert copied_scores[5:].tolist() == [
-        distinct_scores[0],
-        distinct_scores[1],
-        distinct_scores[0],
-    ]
+    without_copies = [replace(q, candidates=q.candidates[:5]) for q in dataset]
+    solver, expected = FeatureRanker().fit(dataset), FeatureRanker().fit(without_copies)
+    assert np.array_equal(solver.ranker_.weights, expected.ranker_.weights)
+    (scores,) = solver.score_candidates(dataset[:1])
+    (distinct_scores,) = expected.score_candidates(without_copies[:1])
+    assert scores.tolist() == distinct_scores[[0, 1, 2, 3, 4, 0, 1, 0]].tolist()
 
 
-def test_several_gold_texts_and_gold_that_no_candidate_equals():
-    dataset = list(news(30, 4))
-    several_golds = [replace(q, gold=(*q.gold, q.candidates[0].text, "the THING")) for q in dataset]
-    assert FeatureRanker(C=0.1).fit(several_golds).caveats_ == ()
-    changed = [replace(q, gold=("nobody",)) if i < 3 else q for i, q in enumerate(dataset)]
-    solver = FeatureRanker(C=0.1).fit(changed)
+def test_a_question_can_have_several_gold_texts():
+    dataset = [replace(q, gold=(*q.gold, q.candidates[0].text, "the THING")) for q in news(30, 4)]
+    assert FeatureRanker(C=0.1).fit(dataset).caveats_ == ()
+
+
+def test_gold_that_no_candidate_equals_is_a_caveat():
+    dataset = news(30, 4)
+    unanswerable = [replace(question, gold=("nobody",)) for question in dataset[:3]]
+    solver = FeatureRanker(C=0.1).fit([*unanswerable, *dataset[3:]])
     (caveat,) = solver.caveats_
     assert caveat.startswith("3 of 30 training questions ")
     assert np.isfinite(solver.score_candidates(dataset).values).all()
-
-
-def test_a_second_fit_changes_nothing():
-    solver = FeatureRanker(C=0.1).fit(CLOZE)
-    assert np.array_equal(FeatureRanker(C=0.1).fit(CLOZE).ranker_.weights, solver.ranker_.weights)
 
 
 def test_the_same_fit_gives_the_same_file(tmp_path):
     for name in ("one", "two"):
         save_solver(FeatureRanker().fit(CLOZE), tmp_path / name)
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
-
-
-@pytest.mark.parametrize(
-    "params", [{}, {"features": "contexts+sentences"}, {"inputs": "no-passage"}]
-)
-def test_a_loaded_solver_scores_and_explains_as_the_saved_one(params, tmp_path):
-    solver = FeatureRanker(C=0.1, **params).fit(CLOZE)
-    save_solver(solver, tmp_path / "ranker.npz")
-    loaded = load_solver(tmp_path / "ranker.npz")
-    assert same(loaded.score_candidates(CLOZE), solver.score_candidates(CLOZE))
-    assert loaded.explain(CLOZE[4]).to_dict() == solver.explain(CLOZE[4]).to_dict()
-    assert loaded.words_ is None
 
 
 @pytest.mark.parametrize(
@@ -385,18 +316,11 @@ def test_a_state_that_does_not_match_is_refused(change):
         FeatureRanker(C=0.1).restore({**state, **change}, arrays)
 
 
-def test_an_explanation_adds_up_exactly_group_by_group():
+def test_the_sentence_with_the_evidence_is_marked():
     dataset = news(30, 5)
-    solver = FeatureRanker(C=0.1).fit(dataset)
-    for question in [*dataset[:6], *CLOZE[:6]]:
-        for candidate in solver.explain(question).candidates:
-            assert reduce(add, candidate.numbers.values()) == candidate.score
-            assert parts_sum_to_score(candidate)
-            assert set(candidate.numbers) <= {"bias", *ENTITY_GROUPS}
     question = dataset[0]
-    right = solver.explain(question).candidates[
-        [c.text for c in question.candidates].index(question.gold[0])
-    ]
+    explanation = FeatureRanker(C=0.1).fit(dataset).explain(question)
+    right = next(c for c in explanation.candidates if c.text == question.gold[0])
     (mark,) = right.marks
     assert question.text.split()[1] in question.passage.text[mark.start : mark.end]
 
@@ -407,21 +331,24 @@ def test_hidden_inputs_are_not_read():
     no_passage = FeatureRanker(inputs="no-passage", C=0.1).fit(dataset)
     assert set(no_passage.ranker_.design.names) <= {"in question"}
     swapped = [replace(q, passage=other_passage) for q in dataset]
-    assert same(no_passage.score_candidates(swapped), no_passage.score_candidates(dataset))
+    assert equal_scores(no_passage.score_candidates(swapped), no_passage.score_candidates(dataset))
     assert not no_passage.score_candidates(dataset).evidence.any()
     candidates = FeatureRanker(inputs="candidates", C=0.1).fit(dataset)
     assert not candidates.score_candidates(dataset).values.any()
 
 
-def test_groups_and_tasks_that_do_not_fit():
+@pytest.mark.parametrize(("features", "dataset"), [("windows", CLOZE), ("mentions", TRAIN)])
+def test_groups_of_another_task_are_refused(features, dataset):
     with raises(UsageError, field="group of features"):
-        FeatureRanker(features="windows").fit(CLOZE)
-    with raises(UsageError, field="group of features"):
-        FeatureRanker(features="mentions").fit(synthetic_dataset(Task.SINGLE_CHOICE, n_passages=12))
-    choices = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=3)
+        FeatureRanker(features=features).fit(dataset)
+
+
+def test_questions_of_another_task_are_refused():
     with raises(UsageError, field="task"):
-        FeatureRanker(C=0.1).fit(CLOZE).score_candidates(choices)
-    feature_names = (
-        FeatureRanker(features="mentions+distance", C=0.1).fit(CLOZE).ranker_.design.names
-    )
-    assert set(feature_names) <= {*ENTITY_FEATURES["mentions"], *ENTITY_FEATURES["distance"]}
+        FeatureRanker(C=0.1).fit(CLOZE).score_candidates(DEV)
+
+
+def test_only_the_features_of_some_groups_are_in_use():
+    solver = FeatureRanker(features="mentions+distance", C=0.1).fit(CLOZE)
+    names = {*ENTITY_FEATURES["mentions"], *ENTITY_FEATURES["distance"]}
+    assert set(solver.ranker_.design.names) <= names

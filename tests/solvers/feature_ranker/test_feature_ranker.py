@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import reduce
-from operator import add
+from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,25 +12,36 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.generate import dataset as generated_dataset
 from classic_rc.errors import DataError, NotFittedError, UsageError
-from classic_rc.predictions import Scores
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 from classic_rc.reports.explanations import explanation_text
-from classic_rc.reports.verdict import parts_sum_to_score
-from classic_rc.solvers import FeatureRanker, load_solver, parse_solver, save_solver
+from classic_rc.solvers import FeatureRanker, parse_solver, save_solver
 from classic_rc.solvers.feature_ranker.features import FEATURES
 from classic_rc.testing import synthetic_dataset
 from tests.errors import raises
-
-FIXED = {"C": 0.01, "lexical_C": 0.03}
-TRAIN = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=12, seed=1, name="lessons")
-DEV = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=4, seed=2, name="exam")
-SEVERAL = synthetic_dataset(Task.MULTIPLE_ANSWER, n_passages=12, seed=1)
-
-THINGS = (
-    "kettle lamp violin anchor blanket ladder candle mirror basket hammer bottle window".split()
+from tests.solvers.feature_ranker.builders import (
+    CLOZE,
+    DEV,
+    FIXED,
+    PEOPLE,
+    TASKS,
+    THINGS,
+    TRAIN,
+    assert_a_loaded_solver_is_equal,
+    assert_numbers_add_up,
+    equal_scores,
 )
+
+LESSONS = {
+    Task.SINGLE_CHOICE: TRAIN,
+    Task.MULTIPLE_ANSWER: synthetic_dataset(Task.MULTIPLE_ANSWER, n_passages=12, seed=1),
+    Task.CLOZE: CLOZE,
+}
 PLACES = "garden kitchen harbour attic station market forest library".split()
-NAMES = "Ann Bob Carla Dan Eve Fred Gina Hugo".split()
+
+
+@cache
+def fitted(task: Task) -> FeatureRanker:
+    return FeatureRanker(**FIXED).fit(LESSONS[task])
 
 
 def stories(n: int, seed: int) -> Dataset:
@@ -40,33 +51,20 @@ def stories(n: int, seed: int) -> Dataset:
     rng = np.random.default_rng(seed)
     questions = []
     for i in range(n):
-        names, things = rng.permutation(NAMES)[:4].tolist(), rng.permutation(THINGS)[:4].tolist()
+        names = rng.permutation(PEOPLE)[:4].tolist()
+        things = rng.permutation(THINGS)[:4].tolist()
         places = rng.permutation(PLACES)[:4].tolist()
+        columns = zip(names, things, places, strict=True)
         text = " ".join(
-            f"{a} found the {b} in the {c}." for a, b, c in zip(names, things, places, strict=True)
+            f"{name} found the {thing} in the {place}." for name, thing, place in columns
         )
         target = int(rng.integers(4))
         options = rng.permutation(4).tolist()
         candidates = tuple(Candidate(things[k]) for k in options)
         gold = frozenset({options.index(target)})
-        passage = Passage(f"p{i}", text)
-        questions.append(
-            Question(
-                f"q{i}",
-                passage,
-                f"What did {names[target]} find?",
-                candidates,
-                gold,
-                Task.SINGLE_CHOICE,
-            )
-        )
+        passage, query = Passage(f"p{i}", text), f"What did {names[target]} find?"
+        questions.append(Question(f"q{i}", passage, query, candidates, gold, Task.SINGLE_CHOICE))
     return Dataset(questions, f"stories {seed}")
-
-
-def same(scores: Scores, other_scores: Scores) -> bool:
-    return np.array_equal(scores.values, other_scores.values) and np.array_equal(
-        scores.evidence, other_scores.evidence
-    )
 
 
 def test_it_learns_to_match():
@@ -76,18 +74,30 @@ def test_it_learns_to_match():
     assert set(solver.signature_facts()) == {"C", "lexical_C", "cells"}
 
 
-@pytest.mark.parametrize("dataset", [TRAIN, SEVERAL], ids=["single", "several"])
+OPTION_PARAMS: list[dict[str, Any]] = [
+    {},
+    {"inputs": "candidates"},
+    {"features": "surface+lexical"},
+    {"features": "vectors"},
+]
+CLOZE_PARAMS: list[dict[str, Any]] = [
+    {},
+    {"features": "contexts+sentences"},
+    {"inputs": "no-passage"},
+]
+
+
 @pytest.mark.parametrize(
-    "params",
-    [{}, {"inputs": "candidates"}, {"features": "surface+lexical"}, {"features": "vectors"}],
+    ("task", "params"),
+    [
+        *((Task.SINGLE_CHOICE, params) for params in OPTION_PARAMS),
+        *((Task.MULTIPLE_ANSWER, params) for params in OPTION_PARAMS),
+        *((Task.CLOZE, params) for params in CLOZE_PARAMS),
+    ],
 )
-def test_a_loaded_solver_scores_and_explains_as_the_saved_one(dataset, params, tmp_path):
-    solver = FeatureRanker(**FIXED, **params).fit(dataset)
-    save_solver(solver, tmp_path / "ranker.npz")
-    loaded = load_solver(tmp_path / "ranker.npz")
-    assert same(loaded.score_candidates(dataset), solver.score_candidates(dataset))
-    assert loaded.explain(dataset[4]).to_dict() == solver.explain(dataset[4]).to_dict()
-    assert loaded.signature_facts() == solver.signature_facts()
+def test_a_loaded_solver_scores_and_explains_as_the_saved_one(task, params, tmp_path):
+    solver = FeatureRanker(**FIXED, **params).fit(LESSONS[task])
+    assert_a_loaded_solver_is_equal(solver, LESSONS[task], tmp_path / "ranker.npz")
 
 
 def test_the_number_of_threads_does_not_change_a_fit(tmp_path):
@@ -111,21 +121,21 @@ def test_the_number_of_threads_does_not_change_a_fit(tmp_path):
     ],
 )
 def test_a_state_that_does_not_match_is_refused(part, change):
-    state, arrays = FeatureRanker(**FIXED).fit(TRAIN).fitted_state()
+    state, arrays = fitted(Task.SINGLE_CHOICE).fitted_state()
     with pytest.raises(ValueError, match=r"."):
         FeatureRanker(**FIXED).restore(state, {**arrays, part: change(arrays[part])})
 
 
-@pytest.mark.parametrize("dataset", [TRAIN, SEVERAL], ids=["single", "several"])
-def test_an_explanation_adds_up_exactly_group_by_group(dataset):
-    solver = FeatureRanker(**FIXED).fit(dataset)
-    for question in dataset[:12]:
-        explanation = solver.explain(question)
-        for candidate in explanation.candidates:
-            assert reduce(add, candidate.numbers.values()) == candidate.score
-            assert parts_sum_to_score(candidate)
-            assert set(candidate.numbers) <= {"bias", *FEATURES, "vectors", "lexical"}
-        assert explanation_text(explanation).count("largest features: ") == len(question.candidates)
+@pytest.mark.parametrize("task", TASKS)
+def test_an_explanation_adds_up_exactly_group_by_group(task):
+    assert_numbers_add_up(fitted(task), LESSONS[task][:12])
+
+
+@pytest.mark.parametrize("task", [Task.SINGLE_CHOICE, Task.MULTIPLE_ANSWER])
+def test_the_largest_features_of_each_option_are_named(task):
+    for question in LESSONS[task][:12]:
+        text = explanation_text(fitted(task).explain(question))
+        assert text.count("largest features: ") == len(question.candidates)
 
 
 def test_the_sentence_with_the_evidence_is_marked():
@@ -144,34 +154,36 @@ def test_hidden_inputs_are_not_read():
     no_passage = FeatureRanker(inputs="no-passage", **FIXED).fit(TRAIN)
     candidates = FeatureRanker(inputs="candidates", **FIXED).fit(TRAIN)
     swapped = [replace(q, passage=other_passage) for q in DEV]
-    assert same(no_passage.score_candidates(swapped), no_passage.score_candidates(DEV))
+    assert equal_scores(no_passage.score_candidates(swapped), no_passage.score_candidates(DEV))
     assert not no_passage.score_candidates(DEV).evidence.any()
     changed = [replace(q, passage=other_passage, text="Why not?") for q in DEV]
-    assert same(candidates.score_candidates(changed), candidates.score_candidates(DEV))
-    assert not same(no_passage.score_candidates(changed), no_passage.score_candidates(DEV))
+    assert equal_scores(candidates.score_candidates(changed), candidates.score_candidates(DEV))
+    assert not equal_scores(no_passage.score_candidates(changed), no_passage.score_candidates(DEV))
 
 
 def test_hidden_inputs_do_not_change_what_is_learned():
-    hidden = FeatureRanker(inputs="candidates", **FIXED).fit(TRAIN)
-    texts = {
-        q.passage.id: Passage(q.passage.id, f"{q.passage.text[::-1]} Zebra {i}.")
-        for i, q in enumerate(TRAIN)
-    }
-    renamed = [replace(q, passage=texts[q.passage.id], text=q.text[::-1]) for q in TRAIN]
-    of_changed_texts = FeatureRanker(inputs="candidates", features="surface", C=0.01).fit(renamed)
-    of_plain_texts = FeatureRanker(inputs="candidates", features="surface", C=0.01).fit(TRAIN)
-    assert np.array_equal(of_plain_texts.ranker_.weights, of_changed_texts.ranker_.weights)
-    assert hidden.vectors_ is None
+    params: dict[str, Any] = {"inputs": "candidates", "features": "surface", "C": 0.01}
+    passages = {q.passage.id: replace(q.passage, text=q.passage.text[::-1]) for q in TRAIN}
+    changed = [
+        replace(question, passage=passages[question.passage.id], text=question.text[::-1])
+        for question in TRAIN
+    ]
+    expected, solver = FeatureRanker(**params).fit(TRAIN), FeatureRanker(**params).fit(changed)
+    assert np.array_equal(solver.ranker_.weights, expected.ranker_.weights)
 
 
-def test_several_right_candidates_of_one_choice_and_none():
-    changes = {1: frozenset({0, 1}), 2: frozenset()}
-    graded = [replace(q, gold=changes.get(i, q.gold)) for i, q in enumerate(TRAIN)]
-    solver = FeatureRanker(**FIXED).fit(graded)
+def test_a_solver_that_reads_no_passage_has_no_vectors():
+    assert FeatureRanker(inputs="candidates", **FIXED).fit(TRAIN).vectors_ is None
+
+
+def test_choices_with_several_right_candidates_or_none_are_learned_from():
+    several_right = replace(TRAIN[1], gold=frozenset({0, 1}))
+    without_right = replace(TRAIN[2], gold=frozenset())
+    solver = FeatureRanker(**FIXED).fit([TRAIN[0], several_right, without_right, *TRAIN[3:]])
     assert np.isfinite(solver.score_candidates(DEV).values).all()
 
 
-def test_groups_and_variants_of_the_command_line():
+def test_the_command_line_sets_groups_and_strengths():
     solver = parse_solver("feature-ranker,features=ngrams+surface,C=0.1,min_count=3")
     solver.fit(TRAIN)
     assert solver.ranker_.design.names[0] in (*FEATURES["ngrams"], *FEATURES["surface"])
@@ -192,19 +204,30 @@ def test_groups_and_variants_of_the_command_line():
         ({"inputs": "no-question"}, "inputs"),
     ],
 )
-def test_parameters_that_are_not_allowed(params, field):
+def test_parameters_that_are_not_allowed_are_refused(params, field):
     with raises(UsageError, field=field):
         FeatureRanker(**params).fit(TRAIN)
 
 
-def test_data_that_cannot_be_learned_from():
-    with raises(UsageError, field="questions"):
-        FeatureRanker().fit([])
+@pytest.mark.parametrize(
+    ("questions", "field"),
+    [
+        ([], "questions"),
+        ([replace(q, task=Task.SPAN) for q in CLOZE], "task"),
+        ([q for q in TRAIN if q.passage is TRAIN[0].passage], "questions"),  # no folds
+    ],
+    ids=["nothing", "spans", "one passage"],
+)
+def test_questions_that_cannot_be_learned_from_are_refused(questions, field):
+    with raises(UsageError, field=field):
+        FeatureRanker().fit(questions)
+
+
+def test_questions_without_gold_are_refused():
     with raises(DataError):
         FeatureRanker().fit([replace(q, gold=None) for q in TRAIN])
-    with raises(UsageError, field="task"):
-        FeatureRanker().fit([replace(q, task=Task.SPAN) for q in synthetic_dataset(Task.CLOZE)])
-    with raises(UsageError, field="questions"):  # one passage has no folds
-        FeatureRanker().fit([q for q in TRAIN if q.passage is TRAIN[0].passage])
+
+
+def test_scoring_needs_a_fit():
     with raises(NotFittedError):
         FeatureRanker().score_candidates(DEV)

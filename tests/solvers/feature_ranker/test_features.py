@@ -24,14 +24,16 @@ from classic_rc.solvers.feature_ranker.features import (
     evidence_sentences,
 )
 from classic_rc.solvers.feature_ranker.texts import FACTS, RankerTexts, ranker_texts
-from classic_rc.text.analyzers import get_analyzer
-from classic_rc.text.encoded import EncodedDataset
 from tests.depth import examples
-from tests.kernels.builders import problems, ragged
+from tests.kernels.builders import flags_of, problems, ragged
+from tests.solvers.feature_ranker.builders import (
+    encode_problem,
+    flat_integers,
+    list_offsets,
+)
 
-COMPUTED = [
-    name for group in GROUPS if group not in ("surface", "position") for name in FEATURES[group]
-]
+COMPUTED_GROUPS = [group for group in GROUPS if group not in ("surface", "position")]
+COMPUTED = [name for group in COMPUTED_GROUPS for name in FEATURES[group]]
 ROUNDED = {name for name in COMPUTED if "attention" in name} | {"frequency", "close words"}
 """Features with an exponential or a logarithm, whose last bits depend on the library."""
 
@@ -45,60 +47,35 @@ def ranker_problems(draw):
         cuts = sorted(draw(st.lists(st.integers(0, len(passage)), max_size=8)))
         bounds = [0, *cuts, len(passage)] if passage or draw(st.booleans()) else [0]
         lengths.append(np.diff(bounds).tolist())
+        n = len(bounds) - 1
         is_dialogue = draw(st.booleans())
-        sentence_turns = sorted(
-            draw(st.lists(st.integers(-1, 6), min_size=len(bounds) - 1, max_size=len(bounds) - 1))
-        )
-        turns.append(sentence_turns if is_dialogue else [-1] * len(sentence_turns))
-        speakers.append([turn if turn < 0 else draw(st.integers(0, 2)) for turn in turns[-1]])
+        dialogue = sorted(draw(st.lists(st.integers(-1, 6), min_size=n, max_size=n)))
+        turns.append(dialogue if is_dialogue else [-1] * n)
+        speakers.append([-1 if turn < 0 else draw(st.integers(0, 2)) for turn in turns[-1]])
     words = st.integers(0, problem.n_words - 1)
     statements = [draw(st.lists(words, max_size=12)) for _ in problem.candidates]
     question_speakers = [draw(st.integers(-1, 2)) for _ in problem.questions]
     stop = draw(st.sets(words))
-    rarity = draw(
-        st.lists(st.integers(0, 2**24), min_size=problem.n_words, max_size=problem.n_words)
-    )
-    return (
-        problem,
-        lengths,
-        speakers,
-        turns,
-        statements,
-        question_speakers,
-        stop,
-        np.array(rarity, dtype=np.int64),
-    )
+    n_words = problem.n_words
+    rarity = draw(st.lists(st.integers(0, 2**24), min_size=n_words, max_size=n_words))
+    sentences = lengths, speakers, turns
+    texts = ranker_texts_of(problem, *sentences, statements, question_speakers, stop)
+    return texts, np.array(rarity, dtype=np.int64)
 
 
 def ranker_texts_of(problem, lengths, speakers, turns, statements, question_speakers, stop):
-    arrays, n_candidates = problem.arrays, len(problem.candidates)
-    n_questions = len(problem.questions)
     vocabulary = ["not", *(f"w{i}" for i in range(1, problem.n_words))]
-    sizes = np.bincount(arrays.candidate_question, minlength=n_questions)
-    encoded = EncodedDataset(
-        [],
-        get_analyzer("clitics"),
-        vocabulary,
-        arrays,
-        np.arange(n_questions),
-        offsets_of(sizes),
-        None,
-    )
     return RankerTexts(
-        encoded,
-        np.array([word in stop for word in range(problem.n_words)]),
-        offsets_of(
-            np.array([n for passage_values in lengths for n in passage_values], dtype=np.int64)
-        ),
-        offsets_of(np.array([len(passage_values) for passage_values in lengths], dtype=np.int64)),
-        np.array([turn for passage_values in turns for turn in passage_values], dtype=np.int64),
-        np.array(
-            [speaker for passage_values in speakers for speaker in passage_values], dtype=np.int64
-        ),
+        encode_problem(problem, "clitics", vocabulary),
+        flags_of(problem.n_words, stop),
+        offsets_of(flat_integers(lengths)),
+        list_offsets(lengths),
+        flat_integers(turns),
+        flat_integers(speakers),
         np.array(question_speakers, dtype=np.int64),
-        np.zeros(n_questions, dtype=np.int64),
+        np.zeros(len(problem.questions), dtype=np.int64),
         *ragged(statements),
-        np.zeros((n_candidates, len(FACTS))),
+        np.zeros((len(problem.candidates), len(FACTS))),
     )
 
 
@@ -109,43 +86,38 @@ def expected_features(texts, rarity, question):
         yield [features[name] for name in COMPUTED]
 
 
-def assert_equal_features(got, expected):
-    for name, column, expected_column in zip(
-        COMPUTED, np.transpose(got), np.transpose(expected), strict=True
-    ):
+def assert_equal_features(features, expected):
+    columns = zip(COMPUTED, np.transpose(features), np.transpose(expected), strict=True)
+    for name, column, expected_column in columns:
         if name in ROUNDED:
             assert column == pytest.approx(expected_column, rel=1e-12, abs=1e-12), name
         else:
             assert column.tolist() == expected_column.tolist(), name
 
 
-def computed_groups():
-    return [group for group in GROUPS if group not in ("surface", "position")]
-
-
 @settings(max_examples=examples(25, 150))
 @given(problem=ranker_problems())
-def test_features_of_random_texts(problem):
-    *parts, rarity = problem
-    texts = ranker_texts_of(*parts)
-    got = dense_features(texts, rarity, computed_groups())
+def test_features_of_random_texts_equal_the_reference(problem):
+    texts, rarity = problem
+    features = dense_features(texts, rarity, COMPUTED_GROUPS)
     expected = [row for q in plain_questions(texts) for row in expected_features(texts, rarity, q)]
-    assert got.shape == (len(expected), len(COMPUTED))
+    assert features.shape == (len(expected), len(COMPUTED))
     if expected:
-        assert_equal_features(got, expected)
+        assert_equal_features(features, expected)
 
 
 @settings(max_examples=examples(16, 100))
 @given(problem=ranker_problems())
-def test_evidence_of_random_texts(problem):
-    *parts, rarity = problem
-    texts = ranker_texts_of(*parts)
-    stop, weights = parts[-1], np.where(texts.stop, STOP_RARITY, np.maximum(rarity, 1)).tolist()
+def test_the_evidence_of_random_texts_is_that_of_the_reference(problem):
+    texts, rarity = problem
+    stop = set(np.flatnonzero(texts.stop).tolist())
+    weights = np.where(texts.stop, STOP_RARITY, np.maximum(rarity, 1)).tolist()
     expected = []
     for question in plain_questions(texts):
         q = reference.evidence.content_set(question.question, stop)
         for candidate in question.candidates:
-            n = reference.evidence.new_words(reference.evidence.content_set(candidate, stop), q)
+            content = reference.evidence.content_set(candidate, stop)
+            n = reference.evidence.new_words(content, q)
             sentence = reference.evidence.evidence_sentence(
                 question.sentences, q, n, weights.__getitem__
             )
@@ -156,11 +128,10 @@ def test_evidence_of_random_texts(problem):
 @settings(max_examples=examples(10, 60))
 @given(problem=ranker_problems(), size=st.integers(1, 60))
 def test_blocks_change_no_bit(problem, size):
-    *parts, rarity = problem
-    texts = ranker_texts_of(*parts)
-    unblocked = dense_features(texts, rarity, computed_groups())
+    texts, rarity = problem
+    unblocked = dense_features(texts, rarity, COMPUTED_GROUPS)
     with small_blocks(size):
-        in_blocks = dense_features(texts, rarity, computed_groups())
+        in_blocks = dense_features(texts, rarity, COMPUTED_GROUPS)
     assert in_blocks.tolist() == unblocked.tolist()
 
 
@@ -174,7 +145,7 @@ PATHS = [
 
 @pytest.mark.ci
 @pytest.mark.parametrize("path", PATHS)
-def test_features_of_real_questions(shared_data, path):
+def test_features_of_real_questions_equal_the_reference(shared_data, path):
     data = load(shared_data / path, **({"split": "dev"} if "race" in path else {}))
     texts = ranker_texts(random.Random(0).sample(list(data), 200))
     rarity = word_rarity(texts)
@@ -182,13 +153,13 @@ def test_features_of_real_questions(shared_data, path):
     # One number of each question for each distinct candidate of the arrays.
     rows = np.arange(len(texts.encoded.arrays.candidate_question))
     if texts.encoded.candidate_rows is not None:
-        rows = np.unique(texts.encoded.candidate_rows, return_index=True)[1]
-    got = dense_features(texts, rarity, computed_groups())[rows]
+        _, rows = np.unique(texts.encoded.candidate_rows, return_index=True)
+    features = dense_features(texts, rarity, COMPUTED_GROUPS)[rows]
     questions = list(plain_questions(texts))
     bounds = np.searchsorted(texts.encoded.arrays.candidate_question, np.arange(201))
     for q in sample:
         expected = list(expected_features(texts, rarity, questions[q]))
-        assert_equal_features(got[bounds[q] : bounds[q + 1]], expected)
+        assert_equal_features(features[bounds[q] : bounds[q + 1]], expected)
 
 
 def small_dataset():
@@ -203,33 +174,25 @@ def small_dataset():
         (talk, "What does the woman say?", ("The cat sat", "It barked")),
         (story, "Who fed the dog?", ("Tom", "no one", "Tom", "the cat")),
     ]
-    questions = [
-        Question(
-            str(i),
-            passage,
-            text,
-            tuple(map(Candidate, options)),
-            frozenset({0}),
-            Task.SINGLE_CHOICE,
-        )
-        for i, (passage, text, options) in enumerate(rows)
-    ]
+    questions = []
+    for i, (passage, text, options) in enumerate(rows):
+        candidates = tuple(map(Candidate, options))
+        question = Question(str(i), passage, text, candidates, frozenset({0}), Task.SINGLE_CHOICE)
+        questions.append(question)
     return Dataset(questions, "small")
 
 
-def test_equal_candidates_have_equal_features_and_their_own_surface():
+def test_equal_candidates_have_equal_features():
     texts = ranker_texts(small_dataset())
-    groups = ("coverage", "surface", "contrast", "position")
-    features = dense_features(texts, word_rarity(texts), groups)
-    names = [
-        name
-        for group in ("coverage", "contrast", "surface", "position")
-        for name in FEATURES[group]
-    ]
-    assert features.shape == (9, 12 + 5 + 12)
-    assert [name for group in GROUPS if group in groups for name in FEATURES[group]] == names
-    assert features[0, :17].tolist() == features[1, :17].tolist() != features[2, :17].tolist()
-    assert features[:, 17:].tolist() == texts.facts.tolist()
+    to_swim, copy, milk, *_ = dense_features(texts, word_rarity(texts), COMPUTED_GROUPS).tolist()
+    assert to_swim == copy != milk
+
+
+def test_facts_have_a_row_for_equal_candidates_too():
+    texts = ranker_texts(small_dataset())
+    facts = dense_features(texts, word_rarity(texts), ["position", "surface"])
+    assert len(facts) == 9
+    assert facts.tolist() == texts.facts.tolist()
 
 
 @pytest.mark.parametrize("selection", [[1], [2, 0], [2, 1, 0], [0, 1]])
@@ -242,32 +205,27 @@ def test_a_question_has_the_same_features_in_any_selection(selection):
         texts = ranker_texts(questions)
         weights = np.array([rarity[word] for word in texts.encoded.vocabulary], dtype=np.int64)
         features, offsets = dense_features(texts, weights), texts.encoded.question_offsets
-        order = texts.encoded.order.tolist()
+        places = texts.encoded.place.tolist()
         return {
-            questions[i].id: features[offsets[k] : offsets[k + 1]].tolist()
-            for k, i in enumerate(order)
+            question.id: features[offsets[place] : offsets[place + 1]].tolist()
+            for question, place in zip(questions, places, strict=True)
         }
 
-    everything = features_by_question(data)
-    some = features_by_question([data[i] for i in selection])
-    assert some == {data[i].id: everything[data[i].id] for i in selection}
+    selected = [data[i] for i in selection]
+    expected = features_by_question(data)
+    assert features_by_question(selected) == {q.id: expected[q.id] for q in selected}
 
 
 def test_groups_are_columns_of_the_whole_matrix():
     texts = ranker_texts(small_dataset())
     rarity = word_rarity(texts)
-    all_columns, start = dense_features(texts, rarity), 0
-    assert all_columns.shape[1] == len(TABLE)
-    for group in GROUPS:
-        group_columns = dense_features(texts, rarity, [group])
-        assert (
-            group_columns.tolist()
-            == all_columns[:, start : start + group_columns.shape[1]].tolist()
-        )
-        start += group_columns.shape[1]
+    matrix = dense_features(texts, rarity)
+    assert matrix.shape[1] == len(TABLE)
+    of_groups = [dense_features(texts, rarity, [group]) for group in GROUPS]
+    assert np.concatenate(of_groups, axis=1).tolist() == matrix.tolist()
 
 
-def test_names_are_unique():
+def test_names_of_features_are_unique():
     names = [name for group in GROUPS for name in FEATURES[group]]
     assert len(set(names)) == len(names) == len(TABLE)
     assert set(names) > MAIN_FEATURES

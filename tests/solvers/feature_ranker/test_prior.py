@@ -13,16 +13,14 @@ from classic_rc.datasets import perturb_dataset
 from classic_rc.errors import DataError, UsageError
 from classic_rc.folds import copied_questions
 from classic_rc.io.files import sha256_of
-from classic_rc.questions import Candidate, Dataset, Passage, Task
+from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 from classic_rc.solvers import FeatureRanker, load_solver, parse_solver, save_solver
 from classic_rc.solvers.saved import SavedSolver
 from classic_rc.testing import synthetic_dataset
 from tests.errors import raises
+from tests.solvers.feature_ranker.builders import CLOZE, DEV, FIXED, TRAIN
 
-FIXED = {"C": 0.01, "lexical_C": 0.03}
 ELSEWHERE = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=20, seed=5, name="elsewhere")
-TRAIN = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=12, seed=1, name="lessons")
-DEV = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=4, seed=2, name="exam")
 
 
 @pytest.fixture(scope="module")
@@ -57,9 +55,8 @@ def test_rows_say_what_was_learned_where(prior_path, tmp_path):
     is_copied = learned.copied(mixed)
     assert is_copied[len(DEV) :].any()
     solver = parse_solver(f"feature-ranker,prior={prior_path},C=0.01,lexical_C=0.03")
-    (row,) = (
-        row for row in evaluate(mixed, [solver], train=[TRAIN]).rows if row.name == "feature-ranker"
-    )
+    rows = evaluate(mixed, [solver], train=[TRAIN]).rows
+    (row,) = (row for row in rows if row.name == "feature-ranker")
     assert row.trained_on == "lessons + elsewhere"
     assert np.array_equal(row.copied, is_copied | copied_questions(mixed, TRAIN))
     assert "prior:prior.npz@" in row.signature
@@ -95,19 +92,14 @@ def test_a_prior_that_has_learned_the_training_questions_is_a_caveat(prior_path)
     assert not FeatureRanker(**FIXED, prior=prior_path).fit(TRAIN).caveats(DEV)
 
 
-GERMAN = Dataset(
-    [
-        replace(
-            question,
-            passage=Passage(f"p{i}", f"Der Hund {i} schläft heute unter dem großen Baum. " * 5),
-            text="Wo schläft der Hund?",
-            candidates=tuple(map(Candidate, ("im Haus", "am Baum", "im Auto", "im Bett"))),
-            gold=frozenset({1}),
-        )
-        for i, question in enumerate(TRAIN)
-    ],
-    "german",
-)
+def german_question(i: int) -> Question:
+    passage = Passage(f"p{i}", f"Der Hund {i} schläft heute unter dem großen Baum. " * 5)
+    candidates = tuple(map(Candidate, ("im Haus", "am Baum", "im Auto", "im Bett")))
+    gold = frozenset({1})
+    return Question(f"q{i}", passage, "Wo schläft der Hund?", candidates, gold, Task.SINGLE_CHOICE)
+
+
+GERMAN = Dataset([german_question(i) for i in range(len(TRAIN))], "german")
 
 
 def test_english_rankers_refuse_other_languages(prior_path):
@@ -134,16 +126,26 @@ def test_rankers_of_other_languages_read_them(tmp_path):
     assert evaluate(GERMAN, [saved]).rows[0].copied.all()
 
 
-def test_other_files_are_no_prior(prior_path, tmp_path):
-    save_solver(parse_solver("surface-lr").fit(TRAIN), tmp_path / "other.npz")
+@pytest.mark.parametrize(
+    "spec", ["surface-lr", "feature-ranker,C=0.01,lexical_C=0.03,inputs=candidates"]
+)
+def test_a_solver_of_another_kind_is_no_prior(spec, tmp_path):
+    path = tmp_path / "other.npz"
+    save_solver(parse_solver(spec).fit(TRAIN), path)
     with raises(UsageError, field="prior"):
-        FeatureRanker(prior=str(tmp_path / "other.npz")).fit(TRAIN)
+        FeatureRanker(prior=str(path)).fit(TRAIN)
+
+
+def test_a_missing_file_is_no_prior(tmp_path):
     with raises(DataError):
         FeatureRanker(prior=str(tmp_path / "none.npz")).fit(TRAIN)
-    save_solver(FeatureRanker(**FIXED, inputs="candidates").fit(TRAIN), tmp_path / "facts.npz")
-    with raises(UsageError, field="prior"):
-        FeatureRanker(prior=str(tmp_path / "facts.npz")).fit(TRAIN)
+
+
+def test_a_number_is_no_prior():
     with raises(UsageError, field="prior"):
         FeatureRanker(prior=3).fit(TRAIN)
+
+
+def test_cloze_questions_have_no_prior(prior_path):
     with raises(UsageError, field="prior"):
-        FeatureRanker(prior=prior_path).fit(synthetic_dataset(Task.CLOZE, n_passages=12, seed=1))
+        FeatureRanker(prior=prior_path).fit(CLOZE)

@@ -46,7 +46,7 @@ def statement(texts: RankerTexts, candidate: int = 0) -> str:
         ("What came?", "what"),
     ],
 )
-def test_types_of_questions(text, kind):
+def test_a_question_has_the_type_of_the_first_pattern_that_matches(text, kind):
     assert list(QUESTION_TYPES)[question_type(text)] == kind
 
 
@@ -79,17 +79,17 @@ def test_statements_do_not_depend_on_other_questions():
         ask("Why is he ill?"),
     ]
     together = ranker_texts(questions)
-    alone = [statement(ranker_texts([q]), i) for q in questions for i in range(len(q.candidates))]
-    assert [statement(together, i) for i in range(5)] == alone
+    expected = []
+    for question in questions:
+        alone = ranker_texts([question])
+        expected += [statement(alone, i) for i in range(len(question.candidates))]
+    assert [statement(together, i) for i in range(5)] == expected
 
 
 def test_speakers_are_found_by_label_gender_or_name():
     passage = Passage("p", "M: Hi, Mary.\nMary: Hello.\nM: Bye.")
-    questions = [
-        ask(text, passage=passage)
-        for text in ("What does the man say?", "Does Mary leave?", "Why?")
-    ]
-    texts = ranker_texts(questions)
+    queries = "What does the man say?", "Does Mary leave?", "Why?"
+    texts = ranker_texts([ask(text, passage=passage) for text in queries])
     assert texts.asked_speaker.tolist() == [0, 1, -1]
     assert texts.speakers.tolist() == [0, 1, 0]
     assert texts.turns.tolist() == [0, 1, 2]
@@ -97,7 +97,7 @@ def test_speakers_are_found_by_label_gender_or_name():
     assert words == ["hi", "mari", "hello", "bye"]
 
 
-def test_letters_that_are_no_capitals():
+def test_letters_without_case_are_no_capitals():
     texts = ranker_texts(
         [ask("Which?", "in the \u00c9lan", "in the \u00e9lan", "\u4e2d \u56fd", "Ann")]
     )
@@ -106,7 +106,7 @@ def test_letters_that_are_no_capitals():
 
 def test_surface_facts_have_a_row_for_equal_candidates_too():
     texts = ranker_texts([ask("Which?", "No, not New York", "Yes", "Yes", "Both of the above 3")])
-    facts = {name: texts.facts[:, i].tolist() for i, name in enumerate(FACTS)}
+    facts = dict(zip(FACTS, texts.facts.T.tolist(), strict=True))
     assert len(texts.encoded.arrays.candidate_question) == 3
     assert facts["position"] == [0, 1, 2, 3]
     assert facts["is last"] == [0, 0, 0, 1]

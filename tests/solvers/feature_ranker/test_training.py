@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -23,13 +25,12 @@ from classic_rc.solvers.feature_ranker.training import (
     weighted_sums,
 )
 from tests.depth import examples
-
-SIZES = st.lists(st.integers(0, 5), min_size=1, max_size=8)
-
-
-def random_values(sizes: list[int], seed: int, n: int = 3) -> tuple[np.ndarray, np.ndarray]:
-    offsets = offsets_of(np.array(sizes))
-    return np.random.default_rng(seed).integers(0, 4, (int(offsets[-1]), n)) / 3, offsets
+from tests.solvers.feature_ranker.builders import (
+    SIZES,
+    flat_integers,
+    list_offsets,
+    random_values,
+)
 
 
 @settings(max_examples=examples(8, 50))
@@ -37,23 +38,16 @@ def random_values(sizes: list[int], seed: int, n: int = 3) -> tuple[np.ndarray, 
 def test_features_are_compared_within_their_question(sizes, seed):
     values, offsets = random_values(sizes, seed, 1)
     compared = compare(values[:, 0], offsets)
-    for start, stop in zip(offsets[:-1], offsets[1:], strict=True):
-        question_values = values[start:stop, 0]
-        if len(question_values) and question_values.max() > question_values.min():
-            assert np.allclose(
-                compared.centred[start:stop],
-                question_values - question_values.mean(),
-                rtol=0,
-                atol=1e-15,
-            )
-            assert np.allclose(
-                compared.standard[start:stop],
-                (question_values - question_values.mean()) / question_values.std() / 2,
-                rtol=1e-12,
-            )
+    for start, stop in pairwise(offsets):
+        centred, standard = compared.centred[start:stop], compared.standard[start:stop]
+        of_question = values[start:stop, 0]
+        if len(set(of_question)) > 1:
+            deviations = of_question - of_question.mean()
+            assert np.allclose(centred, deviations, rtol=0, atol=1e-15)
+            assert np.allclose(standard, deviations / of_question.std() / 2, rtol=1e-12)
         else:
-            assert not compared.centred[start:stop].any()
-            assert not compared.standard[start:stop].any()
+            assert not centred.any()
+            assert not standard.any()
 
 
 def test_values_that_differ_by_rounding_only_are_equal():
@@ -75,24 +69,20 @@ def test_contributions_are_the_products_of_the_matrix_and_the_weights(sizes, see
     assert matrix.dense is not None
     assert matrix.dense.shape[1] == design.n_dense
     expected = weighted_sums(matrix, ranker.weights, np.arange(len(values)))
-    contributions = ranker.contributions(values, types, offsets).sum(axis=0) + ranker.bias
-    assert np.allclose(contributions, expected, rtol=0, atol=1e-5)  # the matrix is float32
-    alone = [
-        ranker.contributions(values[a:b], types[q : q + 1], np.array([0, b - a]))
-        for q, (a, b) in enumerate(zip(offsets[:-1], offsets[1:], strict=True))
-    ]
-    assert np.array_equal(
-        np.concatenate(alone, axis=1), ranker.contributions(values, types, offsets)
-    )
+    contributions = ranker.contributions(values, types, offsets)
+    scores = contributions.sum(axis=0) + ranker.bias
+    assert np.allclose(scores, expected, rtol=0, atol=1e-5)  # the matrix is float32
+    for q, (start, stop) in enumerate(pairwise(offsets)):
+        question = values[start:stop], types[q : q + 1], np.array([0, stop - start])
+        assert np.array_equal(ranker.contributions(*question), contributions[:, start:stop])
 
 
 def test_outliers_are_cut():
     values = np.zeros((200, 1))
     values[0] = 1e6
-    design = Design.learn(
-        ["a"], np.empty(0, dtype=np.int64), values, np.arange(0, 201, 2), raw=True
-    )
-    dense = design.matrix(values, np.zeros(100, dtype=np.int64), np.arange(0, 201, 2)).dense
+    offsets, types = np.arange(0, 201, 2), np.zeros(100, dtype=np.int64)
+    design = Design.learn(["a"], np.empty(0, dtype=np.int64), values, offsets, raw=True)
+    dense = design.matrix(values, types, offsets).dense
     assert dense is not None
     assert dense[0].tolist() == [5.0, 0.5, 5.0, 1.0]
     assert dense[1, 0] == -5
@@ -101,33 +91,31 @@ def test_outliers_are_cut():
 @settings(max_examples=examples(8, 50))
 @given(st.lists(st.lists(st.booleans(), max_size=5), min_size=1, max_size=6))
 def test_each_right_candidate_is_a_case_against_the_wrong_ones(gold):
-    right = np.array([flag for own in gold for flag in own], dtype=np.int64)
-    offsets = offsets_of(np.array([len(own) for own in gold]))
+    right, offsets = flat_integers(gold), list_offsets(gold)
     cases = Cases.of(right, offsets, one_is_right=True)
     assert cases.offsets is not None
-    found = [
-        (q, cases.rows[a:b].tolist(), cases.right[a:b].tolist())
-        for q, a, b in zip(
-            cases.questions.tolist(), cases.offsets[:-1], cases.offsets[1:], strict=True
-        )
-    ]
+    rows = [cases.rows[start:stop].tolist() for start, stop in pairwise(cases.offsets)]
+    is_right = [cases.right[start:stop].tolist() for start, stop in pairwise(cases.offsets)]
     expected = []
-    for q, own in enumerate(gold):
-        for i, flag in enumerate(own):
-            kept = [j for j, other in enumerate(own) if j == i or not other]
-            if flag and len(kept) > 1:
-                expected.append(
-                    (q, [int(offsets[q]) + j for j in kept], [int(j == i) for j in kept])
-                )
-    assert found == expected
-    chosen = np.arange(len(gold)) % 2 == 0
-    assert set(cases.select(chosen).questions.tolist()) == {q for q, *_ in expected if q % 2 == 0}
-    every = Cases.of(right, offsets, one_is_right=False)
-    assert (every.offsets, every.rows.tolist(), every.right.tolist()) == (
-        None,
-        list(range(len(right))),
-        right.tolist(),
-    )
+    for q, flags in enumerate(gold):
+        for i, flag in enumerate(flags):
+            members = [j for j, is_gold in enumerate(flags) if j == i or not is_gold]
+            if flag and len(members) > 1:
+                case_rows = [int(offsets[q]) + j for j in members]
+                expected.append((q, case_rows, [int(j == i) for j in members]))
+    questions = cases.questions.tolist()
+    assert list(zip(questions, rows, is_right, strict=True)) == expected
+    is_even = np.arange(len(gold)) % 2 == 0
+    even = [q for q in questions if q % 2 == 0]
+    assert cases.select(is_even).questions.tolist() == even
+
+
+def test_each_candidate_is_a_case_if_several_can_be_right():
+    right, offsets = np.array([1, 0, 0, 1, 1]), np.array([0, 3, 5])
+    cases = Cases.of(right, offsets, one_is_right=False)
+    assert cases.offsets is None
+    assert cases.rows.tolist() == list(range(5))
+    assert cases.right.tolist() == right.tolist()
 
 
 @pytest.mark.parametrize("one_is_right", [True, False])
@@ -151,9 +139,8 @@ def learner(one_is_right: bool = True, min_count: int = 0) -> Learner:
     dense[:, 0] += right
     sparse = csr_matrix((rng.random((3 * n, 30)) < 0.02).astype(np.float32))
     cases = Cases.of(right, offsets, one_is_right=one_is_right)
-    return Learner(
-        Features(dense, sparse), cases, offsets, np.arange(n) % 5, np.arange(n) // 2, min_count
-    )
+    folds, passages = np.arange(n) % 5, np.arange(n) // 2
+    return Learner(Features(dense, sparse), cases, offsets, folds, passages, min_count)
 
 
 @pytest.mark.parametrize("one_is_right", [True, False])
@@ -163,17 +150,25 @@ def test_scores_out_of_fold_are_those_of_models_of_the_other_folds(one_is_right)
     dense, sparse = data.features
     assert dense is not None
     assert sparse is not None
-    full = np.hstack([dense, sparse.toarray()])
+    full = np.hstack([dense, sparse.toarray()]).astype(np.float64)
     for k in range(5):
         others = data.cases.select(data.folds != k)
-        used = np.append(np.full(4, True), (full[others.rows, 4:] != 0).sum(axis=0) >= 4)
-        own = full[others.rows][:, used].astype(np.float64)
-        fit = fit_logistic(own, others.right, 0.1, offsets=others.offsets, tolerance=1e-12)
-        held = np.repeat(data.folds == k, 3)
-        assert np.allclose(scores[held], full[held][:, used] @ fit.weights, rtol=0, atol=1e-3)
+        is_used = (full[others.rows] != 0).sum(axis=0) >= 4
+        matrix = full[others.rows][:, is_used]
+        fit = fit_logistic(matrix, others.right, 0.1, offsets=others.offsets, tolerance=1e-12)
+        is_held = np.repeat(data.folds == k, 3)
+        expected = full[is_held][:, is_used] @ fit.weights
+        assert np.allclose(scores[is_held], expected, rtol=0, atol=1e-3)
+
+
+@pytest.mark.parametrize("one_is_right", [True, False])
+def test_rare_sparse_columns_have_no_weight(one_is_right):
+    data = learner(one_is_right, min_count=4)
     weights, converged = data.fit(0.1)
     assert converged
-    assert not weights[4:][(full[:, 4:] != 0).sum(axis=0) < 4].any()
+    assert data.features.sparse is not None
+    counts = data.features.sparse.getnnz(axis=0)
+    assert not weights[4:][counts < 4].any()
 
 
 def test_the_strength_with_the_least_loss_out_of_fold_is_chosen():
@@ -192,9 +187,9 @@ def test_a_sample_of_passages_decides_if_there_are_many(monkeypatch):
     assert data.choose_strength() == min(losses, key=losses.__getitem__)
 
 
-def test_folds_as_numbers():
-    folds = [(np.array([2, 3]), np.array([0, 1])), (np.array([0, 1]), np.array([2, 3]))]
-    assert fold_numbers(folds, 4).tolist() == [0, 0, 1, 1]
+def test_each_question_has_the_number_of_the_fold_that_holds_it_out():
+    first, second = np.array([0, 3]), np.array([1, 2])
+    assert fold_numbers([(second, first), (first, second)], 4).tolist() == [0, 1, 1, 0]
 
 
 @pytest.mark.parametrize("one_is_right", [True, False])
@@ -209,16 +204,10 @@ def test_columns_of_types_are_compared_like_other_sparse_columns(one_is_right):
     values[:, 0] += right * np.repeat(types % 3, sizes)
     design = Design.learn(list("abcd"), np.array([0, 2]), values, offsets, raw=not one_is_right)
     numbers = np.arange(len(sizes))
-    data = Learner(
-        design.matrix(values, types, offsets),
-        Cases.of(right, offsets, one_is_right=one_is_right),
-        offsets,
-        numbers % 5,
-        numbers,
-        crossed=design.crossed,
-    )
+    features = design.matrix(values, types, offsets)
+    cases = Cases.of(right, offsets, one_is_right=one_is_right)
+    data = Learner(features, cases, offsets, numbers % 5, numbers, crossed=design.crossed)
+    uncrossed = data._replace(crossed=data.crossed[:0])
     losses = {C: data.cases.loss(data.score_out_of_fold(C)) for C in GRID}
     best = min(losses, key=losses.__getitem__)
-    assert (
-        data.choose_strength() == data._replace(crossed=data.crossed[:0]).choose_strength() == best
-    )
+    assert data.choose_strength() == uncrossed.choose_strength() == best
