@@ -10,6 +10,7 @@ import numpy as np
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question
 from classic_rc.solvers import Solver
+from classic_rc.solvers.explanation import Mark
 
 
 def by_candidate(score: Callable[[Question, int], float]) -> Callable[[Question], list[float]]:
@@ -33,3 +34,8 @@ def are_equal(scores: Scores, other_scores: Scores) -> bool:
     """Return whether scores and evidence are equal to the last digit."""
     fields = ("values", "offsets", "evidence")
     return all(np.array_equal(getattr(scores, f), getattr(other_scores, f)) for f in fields)
+
+
+def marked(text: str, marks: Iterable[Mark]) -> list[tuple[str, str]]:
+    """Return the texts of marks, with their kinds."""
+    return [(text[mark.start : mark.end], mark.kind) for mark in marks]

@@ -20,6 +20,7 @@ from classic_rc.text.analyzers import get_analyzer, stop_words
 from classic_rc.text.sentences import passage_sentences
 from classic_rc.text.spans import SpanGenerator
 from tests.depth import thinned
+from tests.solvers.builders import marked
 
 
 def expected(
@@ -142,8 +143,7 @@ def test_explanations_show_the_terms_and_mark_matches():
     fox, owl = SpanSlidingWindow(distance="min").explain(question).candidates
     assert fox.numbers["overlap"] == 4  # the, saw, hen, saw the
     assert owl.numbers["overlap"] == 0
-    text = question.passage.text
-    assert [(text[m.start : m.end], m.kind) for m in fox.marks] == [
+    assert marked(question.passage.text, fox.marks) == [
         ("The", "question"),
         ("fox", "candidate"),
         ("saw", "question"),
