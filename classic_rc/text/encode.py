@@ -378,9 +378,8 @@ def tokens_before_placeholder(
     [2]
     """
     before = [question.text.partition(PLACEHOLDER)[0] for question in questions]
-    if get_tokenizer(
-        analyzer.tokenizer
-    ).separators:  # the text before a blank has the same tokens by itself
+    # The text before a blank has the same tokens by itself.
+    if get_tokenizer(analyzer.tokenizer).separators:
         return np.diff(TextEncoder(analyzer).encode(before)[1])
     located = (analyzer.locate(question.query) for question in questions)
     counts = np.zeros(len(questions), dtype=np.int64)

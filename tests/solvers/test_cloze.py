@@ -13,6 +13,7 @@ from classic_rc.solvers import ClozeDistance, ClozeWindow, load_solver, parse_so
 from classic_rc.testing import synthetic_dataset
 from tests.depth import examples
 from tests.errors import raises
+from tests.solvers.builders import score_lists
 
 PASSAGE = Passage("p", "Old Ann Lee met Bob in Rome. Bob left; Ann stayed.")
 #                       0   1   2   3   4   5  6     7   8     9   10
@@ -20,10 +21,6 @@ PASSAGE = Passage("p", "Old Ann Lee met Bob in Rome. Bob left; Ann stayed.")
 
 def ask(text, *options, passage=PASSAGE, id="q"):
     return Question(id, passage, text, tuple(map(Candidate, options)), None, Task.CLOZE)
-
-
-def score_members(solver, *questions):
-    return [row.tolist() for row in solver.score_candidates(questions)]
 
 
 def test_words_are_expected_around_the_mention():
@@ -39,12 +36,12 @@ def test_words_are_expected_around_the_mention():
 
 def test_mentions_with_one_text_share_their_best_score():
     question = ask("@placeholder stayed", "Bob", "Ann", "Ann", "Bob")
-    assert score_members(ClozeDistance(), question) == [[-2, 0, 0, -2]]
+    assert score_lists(ClozeDistance(), question) == [[-2, 0, 0, -2]]
     assert ClozeDistance().predict([question])[0].answers == (("Ann",),)
 
 
 def test_a_mention_of_several_words_is_met_at_both_ends():
-    assert score_members(ClozeDistance(), ask("old @placeholder met", "Ann Lee")) == [[0]]
+    assert score_lists(ClozeDistance(), ask("old @placeholder met", "Ann Lee")) == [[0]]
 
 
 def test_variants_are_caps():
@@ -55,16 +52,17 @@ def test_variants_are_caps():
 def test_the_window_matches_token_on_token():
     question = ask("@placeholder left Ann", "Bob", "Ann", "Eve")
     once, twice = np.log(2), np.log(1.5)  # the weights of words that occur once, or twice
-    loose = score_members(ClozeWindow(), question)[0]
+    three, two = twice + once + twice, once + twice
+    (row,) = score_lists(ClozeWindow(), question)
     # Bob left Ann: three words; Ann left Ann, or Eve left Ann: the two that follow
-    assert loose == pytest.approx([twice + once + twice, once + twice, once + twice])
+    assert row == pytest.approx([three, two, two])
 
 
 def test_order_counts_in_the_window_and_not_in_the_sliding_window():
     here, there = ask("@placeholder met Bob", "Ann Lee"), ask("Bob met @placeholder", "Ann Lee")
     window, bag = ClozeWindow(), parse_solver("sliding-window")
-    assert score_members(window, here)[0][0] > score_members(window, there)[0][0]
-    assert score_members(bag, here) == score_members(bag, there)
+    assert score_lists(window, here)[0][0] > score_lists(window, there)[0][0]
+    assert score_lists(bag, here) == score_lists(bag, there)
 
 
 def test_idf_counts_passages(tmp_path):
@@ -82,9 +80,9 @@ def test_idf_counts_passages(tmp_path):
         1,
     )
     expected = [[2 * np.log(2) + np.log(3)]]
-    assert score_members(solver, question) == pytest.approx(np.array(expected))
+    assert score_lists(solver, question) == pytest.approx(np.array(expected))
     save_solver(solver, tmp_path / "saved.npz")
-    assert score_members(load_solver(tmp_path / "saved.npz"), question) == score_members(
+    assert score_lists(load_solver(tmp_path / "saved.npz"), question) == score_lists(
         solver, question
     )
 

@@ -8,6 +8,7 @@ from classic_rc.errors import DataError, NotFittedError
 from classic_rc.questions import Candidate, Passage, Question, Task
 from classic_rc.solvers import Length, NegationWords, PositionPrior, VerbatimOverlap
 from tests.errors import raises
+from tests.solvers.builders import score_lists
 
 PASSAGE = Passage("p", "The old red fox slept in the garden. It did not wake until nine.")
 
@@ -57,10 +58,8 @@ def test_evidence_is_the_passage():
 def test_the_direction_is_learned(gold, direction):
     solver = Length().fit([ask(["a", "bb", "cccc"], frozenset(gold))])
     assert solver.direction_ == direction
-    assert solver.score_candidates([ask(["xyz", "x"], None)])[0].tolist() == [
-        3 * direction,
-        direction,
-    ]
+    scores = score_lists(solver, ask(["xyz", "x"], None))
+    assert scores == [[3 * direction, direction]]
 
 
 def test_a_long_question_does_not_outvote_its_options():

@@ -21,6 +21,7 @@ from classic_rc.testing import synthetic_dataset
 from classic_rc.text.analyzers import get_analyzer
 from classic_rc.text.sentences import passage_sentences
 from tests.errors import raises
+from tests.solvers.builders import are_equal, marked
 
 FOX = Passage("fox", "The fox slept in the barn. A hen crossed the river. The hen met a duck.")
 BOAT = Passage("boat", "Nora sold a boat. The duck swam around the boat in the river.")
@@ -79,10 +80,9 @@ def test_paragraphs_searches_the_passages_of_all_questions():
 
 
 def test_a_text_of_several_passages_is_indexed_once():
-    twin = replace(FOX, id="twin")
-    solver = IRSolver(corpus="paragraphs").fit(
-        [QUESTION, make_question(twin, "?", "a", id="2"), make_question(BOAT, "?", "b", id="3")]
-    )
+    twin = make_question(replace(FOX, id="twin"), "?", "a", id="2")
+    boat = make_question(BOAT, "?", "b", id="3")
+    solver = IRSolver(corpus="paragraphs").fit([QUESTION, twin, boat])
     assert solver.corpora_[0].engine.n_sentences == 5
 
 
@@ -104,23 +104,16 @@ def test_the_best_sentence_of_several_indexes_counts(tmp_path):
         (tmp_path / name).mkdir()
     first_index = write_index(tmp_path / "one", ["A fox may sleep in the river.", "Hens do not."])
     second_index = write_index(tmp_path / "two", ["Who sleeps on a boat? A fox!", "Hens do not."])
-    joint_solver = IRSolver(corpus=[first_index, second_index]).fit([QUESTION])
-    alone = [
-        IRSolver(corpus=path).fit([QUESTION]).score_candidates([QUESTION])
-        for path in (first_index, second_index)
-    ]
-    scores = joint_solver.score_candidates([QUESTION])
-    assert scores.values.tolist() == np.maximum(*(a.values for a in alone)).tolist()
+
+    def search(corpus):
+        return IRSolver(corpus=corpus).fit([QUESTION]).score_candidates([QUESTION])
+
+    scores = search([first_index, second_index])
+    best = np.maximum(search(first_index).values, search(second_index).values)
+    assert scores.values.tolist() == best.tolist()
     assert scores.evidence.tolist() == [False, True, True]
-    assert parse_solver(f"ir,corpus={first_index}+{second_index}").fit([QUESTION]).score_candidates(
-        [QUESTION]
-    ).values.tolist() == (scores.values.tolist())
-    assert (
-        IRSolver(corpus=["paragraphs", first_index, second_index])
-        .fit([QUESTION])
-        .score_candidates([QUESTION])
-        .evidence.all()
-    )
+    assert are_equal(search(f"{first_index}+{second_index}"), scores)
+    assert search(["paragraphs", first_index, second_index]).evidence.all()
 
 
 def test_verbatim_sentences_are_reported_and_can_be_excluded(tmp_path):
@@ -167,12 +160,9 @@ def test_the_searched_passages_are_not_reported_as_verbatim():
 def test_an_explanation_marks_the_sentence_and_its_words():
     explanation = IRSolver().explain(QUESTION)
     best, *others = explanation.candidates
-    window, *words = best.marks
-    assert FOX.text[window.start : window.end] == "The fox slept in the barn."
-    assert [(FOX.text[m.start : m.end], m.kind) for m in words] == [
-        ("fox", "question"),
-        ("barn", "candidate"),
-    ]
+    (sentence, _), *words = marked(FOX.text, best.marks)
+    assert sentence == "The fox slept in the barn."
+    assert words == [("fox", "question"), ("barn", "candidate")]
     assert sum(best.numbers.values()) == pytest.approx(best.score, rel=1e-6)
     assert all(
         not other_candidate.marks and not other_candidate.evidence for other_candidate in others
@@ -326,18 +316,18 @@ def test_sentences_without_a_term_are_sentences_of_their_passage(similarity):
     sentences = [analyze(passage.text[start:end]) for start, end in passage_sentences(passage)]
     assert sum(not terms for terms in sentences) == 2
     score = tfidf.score if similarity == "classic" else bm25.score
-    expected = [
-        bm25.best_constrained(analyze("Who slept?"), analyze(option), sentences, score)[1]
-        for option in ("a fox", "a dog")
-    ]
+    expected, query = [], analyze(question.text)
+    for candidate in question.candidates:
+        _, best = bm25.best_constrained(query, analyze(candidate.text), sentences, score)
+        expected.append(float(best))
     scores = IRSolver(similarity=similarity).score_candidates([question])
-    assert scores.values.tolist() == [float(value) for value in expected]
+    assert scores.values.tolist() == expected
 
 
 def test_classic_counts_all_sentences_of_the_passage():
     question = make_question(Passage("p", "A fox ran. It is as it was. A dog slept."), "fox", "fox")
     row = IRSolver(similarity="classic").score_candidates([question]).values
-    # Two occurrences of one term of weight idf^2, over the query norm sqrt(2) idf; two terms make
-    # the norm 1 / 2 of The query has one term twice: 2 idf^2, over the query norm sqrt(2) idf. In
-    # one byte, 1 / sqrt(2) is 0.625.
-    np.testing.assert_allclose(row, [math.sqrt(2) * (1 + math.log(3 / 2)) * 0.625], rtol=1e-6)
+    # The query has one term twice: 2 idf^2, over the query norm sqrt(2) idf. In one byte,
+    # 1 / sqrt(2) is 0.625.
+    idf = 1 + math.log(3 / 2)
+    assert row == pytest.approx([math.sqrt(2) * idf * 0.625], rel=1e-6)

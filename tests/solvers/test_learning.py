@@ -26,19 +26,17 @@ def loss(weights: np.ndarray, features: csr_matrix, right: np.ndarray, C: float)
     the bias.
     """
     odds = features @ weights[:-1] + weights[-1]
-    return C * np.logaddexp(0, -(2 * right - 1) * odds).sum() + weights @ weights / 2
+    losses = np.logaddexp(0, np.where(right, -odds, odds))
+    return C * losses.sum() + weights @ weights / 2
 
 
 @pytest.mark.parametrize("C", [0.1, 1.0, 100.0])
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_every_logistic_regression_reaches_the_optimum_of_its_loss(learner, C):
     features, right = problem()
-    arguments = features, right, C
-    optimum = minimize(loss, np.zeros(features.shape[1] + 1), arguments, "L-BFGS-B", tol=1e-12).fun
-    model, caveats = fit_model(
-        learner, C, Features(sparse=features), right, np.ones(features.shape[1])
-    )
+    arguments, n = (features, right, C), features.shape[1]
+    optimum = minimize(loss, np.zeros(n + 1), arguments, "L-BFGS-B", tol=1e-12).fun
+    model, caveats = fit_model(learner, C, Features(sparse=features), right, np.ones(n))
     assert caveats == ()
-    assert loss(np.append(model.weights, model.bias), *arguments) == pytest.approx(
-        optimum, rel=1e-4
-    )
+    weights = np.append(model.weights, model.bias)
+    assert loss(weights, *arguments) == pytest.approx(optimum, rel=1e-4)

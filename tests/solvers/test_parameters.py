@@ -49,7 +49,8 @@ def test_a_value_that_is_not_declared_is_refused_in_one_sentence(name, parameter
     expected = SOLVERS[name].parameters[parameter].choices
     with raises(UsageError, field=parameter, found=repr(IMPOSSIBLE), expected=expected) as caught:
         solver.check_parameters()
-    assert all(fact in str(caught.value) for fact in (parameter, name, expected, repr(IMPOSSIBLE)))
+    for fact in (parameter, name, expected, repr(IMPOSSIBLE)):
+        assert fact in str(caught.value)
 
 
 @pytest.mark.parametrize(("name", "parameter"), DECLARED)
@@ -354,9 +355,8 @@ def cases(rows):
 )
 def test_an_unusable_parameter_ends_in_one_error(name, params, fields, facts):
     solver = SOLVERS[name](**params)
-    task = TASK_OF.get(name) or next(
-        task for task in Task if task in SOLVERS[name]().tasks or name == "combination"
-    )
+    tasks = SOLVERS[name]().tasks
+    task = TASK_OF.get(name) or next(task for task in Task if task in tasks)
     questions = synthetic_dataset(task, n_passages=12, seed=1)
     with raises(UsageError, **fields) as caught:
         solver.fit(questions).score_candidates(questions)

@@ -43,11 +43,8 @@ def run(spec: str, data: str = "sample:single-choice") -> str:
 def test_a_line_agrees_with_its_class(name):
     line, solver = SOLVER_ENTRIES[name], SOLVERS[name]
     assert line.home == f"{solver.__module__}:{solver.__qualname__}"
-    assert (name, line.description, line.variants) == (
-        solver.name,
-        solver.description,
-        tuple(solver.variants),
-    )
+    assert (name, line.description) == (solver.name, solver.description)
+    assert line.variants == tuple(solver.variants)
 
 
 def test_the_usual_solvers_are_known():

@@ -24,6 +24,7 @@ from classic_rc.running.evaluate import predict
 from classic_rc.solvers import Combination, ScoreFile, SlidingWindow, Solver
 from classic_rc.testing import synthetic_dataset
 from tests.errors import raises
+from tests.solvers.builders import are_equal, score_lists, scores_of
 
 SEVERAL = synthetic_dataset(Task.MULTIPLE_ANSWER, name="several")
 
@@ -31,27 +32,18 @@ SEVERAL = synthetic_dataset(Task.MULTIPLE_ANSWER, name="several")
 def stories(name: str, n: int = 4) -> Dataset:
     """Stories of four questions, as MCTest's; ids and texts differ by name and number."""
     options = tuple(map(Candidate, ("a fox", "a crow", "a cheese", "nobody")))
-    passages = [
-        Passage(f"{name}.{i}", f"The crow of {name} {i} drops a cheese. A fox runs.")
-        for i in range(n)
-    ]
-    return Dataset(
-        [
-            Question(
-                f"{p.id},{k}", p, f"Who has it at {k}?", options, frozenset({k}), Task.SINGLE_CHOICE
-            )
-            for p in passages
-            for k in range(4)
-        ],
-        name,
-    )
+    questions = []
+    for i in range(n):
+        passage = Passage(f"{name}.{i}", f"The crow of {name} {i} drops a cheese. A fox runs.")
+        for k in range(4):
+            id, text, gold = f"{passage.id},{k}", f"Who has it at {k}?", frozenset({k})
+            questions.append(Question(id, passage, text, options, gold, Task.SINGLE_CHOICE))
+    return Dataset(questions, name)
 
 
 def drawn(questions, seed: int = 0) -> Scores:
     rng = np.random.default_rng(seed)
-    return Scores.from_lists(
-        [(rng.integers(0, 99, len(q.candidates)) / 4).tolist() for q in questions]
-    )
+    return scores_of(questions, lambda q, i: rng.integers(0, 99) / 4)
 
 
 @pytest.fixture
@@ -66,23 +58,15 @@ def write(tmp_path):
     return write
 
 
-def same(scores: Scores, other_scores: Scores) -> bool:
-    return (
-        np.array_equal(scores.values, other_scores.values)
-        and np.array_equal(scores.offsets, other_scores.offsets)
-        and np.array_equal(scores.evidence, other_scores.evidence)
-    )
-
-
 @pytest.mark.parametrize("form", ["jsonl", "mctest-scores"])
 def test_fitted_to_all_it_gives_any_part_in_any_order(write, form):
     dataset = stories("dev")
     scores = drawn(dataset)
     solver = ScoreFile(path=write(dataset, scores, form)).fit(dataset)
     order = [7, 0, 3, 15, 2]
-    assert same(solver.score_candidates([dataset[i] for i in order]), scores.take(order))
-    assert same(solver.score_candidates(dataset[4:8]), scores.take(range(4, 8)))
-    assert same(pickle.loads(pickle.dumps(solver)).score_candidates(dataset), scores)
+    assert are_equal(solver.score_candidates([dataset[i] for i in order]), scores.take(order))
+    assert are_equal(solver.score_candidates(dataset[4:8]), scores.take(range(4, 8)))
+    assert are_equal(pickle.loads(pickle.dumps(solver)).score_candidates(dataset), scores)
 
 
 @pytest.mark.parametrize("form", ["jsonl", "multirc"])
@@ -90,15 +74,16 @@ def test_files_that_name_questions_may_have_more_of_them(write, form):
     scores = drawn(SEVERAL)
     path = write(SEVERAL, scores, form)
     subset = [SEVERAL[i] for i in (9, 2, 5)]
-    assert same(ScoreFile(path=path).fit(subset).score_candidates(subset), scores.take([9, 2, 5]))
+    assert are_equal(
+        ScoreFile(path=path).fit(subset).score_candidates(subset), scores.take([9, 2, 5])
+    )
 
 
 def test_a_part_with_only_zeros_still_has_scores(write):
-    values = drawn(SEVERAL).values.copy()
-    values[: len(SEVERAL[0].candidates)] = 0
-    offsets = np.cumsum([0, *(len(q.candidates) for q in SEVERAL)])
-    path = write(SEVERAL, Scores(values, offsets, values >= 0), "multirc")
-    assert not ScoreFile(path=path).fit(SEVERAL[:1]).score_candidates(SEVERAL[:1]).values.any()
+    scores = drawn(SEVERAL)
+    scores.values[: len(SEVERAL[0].candidates)] = 0
+    solver = ScoreFile(path=write(SEVERAL, scores, "multirc")).fit(SEVERAL[:1])
+    assert not solver.score_candidates(SEVERAL[:1]).values.any()
 
 
 def test_evidence_is_the_files(write):
@@ -106,7 +91,7 @@ def test_evidence_is_the_files(write):
     theirs = SlidingWindow().score_candidates(dataset)
     assert not theirs.evidence.all()
     path = write(dataset, theirs, "jsonl")
-    assert same(ScoreFile(path=path).fit(dataset).score_candidates(dataset), theirs)
+    assert are_equal(ScoreFile(path=path).fit(dataset).score_candidates(dataset), theirs)
 
 
 def test_missing_scores_are_named(write):
@@ -142,8 +127,8 @@ def test_each_dataset_finds_its_own_of_several_files(write):
         write(dev, drawn(dev, 2), "mctest-scores", "b"),
     ]
     solver = ScoreFile(path=paths).fit(dev)
-    assert same(solver.score_candidates(dev), drawn(dev, 2))
-    assert same(solver.score_candidates(train), drawn(train, 1))
+    assert are_equal(solver.score_candidates(dev), drawn(dev, 2))
+    assert are_equal(solver.score_candidates(train), drawn(train, 1))
     with raises(DataError, problem=re.compile(r"2 score files.* 8 questions.*/a.*/b")):
         solver.fit(stories("test", 2))
     paths_of_both = [paths[1], write(dev, drawn(dev), "mctest-scores", "b2")]
@@ -204,13 +189,9 @@ def test_it_is_measured_broken_down_and_drawn_as_any_solver(write):
     theirs = SlidingWindow().fit(dataset).score_candidates(dataset)
     solver = ScoreFile(path=write(dataset, theirs, "jsonl"))
     rows = evaluate(dataset, [solver, SlidingWindow()], tune=dataset).rows
-    assert [row.solver for row in rows] == [
-        "score-file",
-        "score-file",
-        "sliding-window",
-        "sliding-window",
-    ]
-    assert [row.metrics() for row in rows[:2]] == [row.metrics() for row in rows[2:]]
+    assert [row.solver for row in rows] == ["score-file"] * 2 + ["sliding-window"] * 2
+    metrics = [row.metrics() for row in rows]
+    assert metrics[:2] == metrics[2:]
     result = predict(dataset, solver, decide=False)
     curve, breakdown = (
         PrecisionRecallCurve.from_scores(scores, dataset) for scores in (result.scores, theirs)
@@ -232,20 +213,12 @@ class Near(Solver):
 
     def score_candidates(self, questions):
         rng = np.random.default_rng(0)
-        return Scores.from_lists(
-            [
-                (self.base + self.gap * rng.integers(0, 6, len(q.candidates))).tolist()
-                for q in questions
-            ]
-        )
+        return scores_of(questions, lambda q, i: self.base + self.gap * rng.integers(0, 6))
 
 
 def probabilities(dataset, low: float) -> Scores:
     """Scores of a perfect system: nine times `low` for gold, `low` for the others."""
-    return Scores.from_lists(
-        [[low * (9 if i in q.gold else 1) for i in range(len(q.candidates))] for q in dataset],
-        relative_ties=True,
-    )
+    return scores_of(dataset, lambda q, i: 9 * low if i in q.gold else low, relative_ties=True)
 
 
 @pytest.mark.parametrize("form", ["jsonl", "mctest-scores"])
@@ -286,56 +259,51 @@ def test_scores_that_are_written_and_read_decide_as_before(write, form, solver, 
 def test_a_combination_decides_on_its_own_scores(write):
     dataset = stories("dev")
     small = ScoreFile(path=write(dataset, probabilities(dataset, 1e-8), "jsonl"))
-    rows = evaluate(
-        dataset, [Combination(solvers=[small, small], weights=[w, w]) for w in (1.0, 1e6)]
-    ).rows
+    solvers = [Combination(solvers=[small, small], weights=[w, w]) for w in (1.0, 1e6)]
+    rows = evaluate(dataset, solvers).rows
     assert [row.tie_rate for row in rows] == [1, 0]
     assert all("tie_tolerance" not in row.signature for row in rows)
 
 
 def test_thresholds_get_the_scores_as_they_are(write):
-    scores = Scores.from_lists([[1 + 1e-9 * i for i in range(len(q.candidates))] for q in SEVERAL])
+    scores = scores_of(SEVERAL, lambda q, i: 1 + 1e-9 * i)
     for form in ("jsonl", "multirc"):
         path = write(SEVERAL, scores, form)
-        assert same(ScoreFile(path=path).fit(SEVERAL).score_candidates(SEVERAL), scores)
+        assert are_equal(ScoreFile(path=path).fit(SEVERAL).score_candidates(SEVERAL), scores)
 
 
 def decisions(tmp_path, rows, name="answers.jsonl"):
     path = tmp_path / name
-    path.write_text(
-        "".join(json.dumps({"id": id, "answer": answer}) + "\n" for id, answer in rows),
-        encoding="utf-8",
-    )
+    lines = [json.dumps({"id": id, "answer": answer}) + "\n" for id, answer in rows]
+    path.write_text("".join(lines), encoding="utf-8")
     return str(path)
+
+
+def answers(dataset, answer):
+    """Return an answer to each question, made of the question and its place."""
+    return [(q.id, answer(q, i)) for i, q in enumerate(dataset)]
 
 
 CLOZE = synthetic_dataset(Task.CLOZE, name="cloze")
 SINGLE = stories("dev")
+UNPARSED = {**dict.fromkeys(range(5), "perhaps A"), 5: None, 6: None}
 FILES = {
-    "letters": (SINGLE, [(q.id, "ABCD"[i % 4]) for i, q in enumerate(SINGLE)]),
-    "unparsed": (
-        SINGLE,
-        [(q.id, "perhaps A" if i < 5 else None if i < 7 else "A") for i, q in enumerate(SINGLE)],
-    ),
-    "samples": (SINGLE, [(q.id, a) for q in SINGLE for a in ("A", "B", "A", "perhaps")]),
-    "selections": (SEVERAL, [(q.id, ["A"] if i % 3 else []) for i, q in enumerate(SEVERAL)]),
-    "unparsed selections": (
-        SEVERAL,
-        [(q.id, "?" if i % 4 == 0 else ["B"]) for i, q in enumerate(SEVERAL)],
-    ),
-    "mentions": (CLOZE, [(q.id, q.candidates[i % 2].text) for i, q in enumerate(CLOZE)]),
-    "blank mentions": (
-        CLOZE,
-        [(q.id, "" if i % 3 == 0 else q.candidates[-1].text) for i, q in enumerate(CLOZE)],
-    ),
-    "normalised mentions": (CLOZE, [(q.id, f"the {q.candidates[0].text.upper()}!") for q in CLOZE]),
+    "letters": (SINGLE, lambda q, i: "ABCD"[i % 4]),
+    "unparsed": (SINGLE, lambda q, i: UNPARSED.get(i, "A")),
+    "selections": (SEVERAL, lambda q, i: ["A"] if i % 3 else []),
+    "unparsed selections": (SEVERAL, lambda q, i: ["B"] if i % 4 else "?"),
+    "mentions": (CLOZE, lambda q, i: q.candidates[i % 2].text),
+    "blank mentions": (CLOZE, lambda q, i: q.candidates[-1].text if i % 3 else ""),
+    "normalised mentions": (CLOZE, lambda q, i: f"the {q.candidates[0].text.upper()}!"),
 }
+SAMPLES = [(q.id, answer) for q in SINGLE for answer in ("A", "B", "A", "perhaps")]
 
 
-@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("name", [*FILES, "samples"])
 def test_decisions_score_what_score_says_and_are_never_tuned(tmp_path, name):
     """A question without an answer stays without one: it is no tie, and no empty selection."""
-    dataset, rows = FILES[name]
+    dataset, answer = FILES.get(name, (SINGLE, None))
+    rows = answers(dataset, answer) if answer else SAMPLES
     path = decisions(tmp_path, rows)
     (direct,) = evaluate(dataset, [path]).rows
     evaluation = evaluate(
@@ -350,15 +318,12 @@ def test_decisions_score_what_score_says_and_are_never_tuned(tmp_path, name):
     assert any("could not be parsed" in caveat for caveat in row.caveats) == unparsed
 
 
-def test_decisions_of_a_part_in_any_order(tmp_path):
-    path = decisions(tmp_path, FILES["letters"][1])
-    solver = ScoreFile(path=path).fit(SINGLE)
-    picked = [SINGLE[i] for i in (5, 2)]
-    assert [row.tolist() for row in solver.score_candidates(picked)] == [[0, 1, 0, 0], [0, 0, 1, 0]]
-    assert [row.tolist() for row in ScoreFile(path=path).fit(picked).scores_] == [
-        [0, 1, 0, 0],
-        [0, 0, 1, 0],
-    ]
+def test_decisions_give_the_scores_of_any_part_in_any_order(tmp_path):
+    path = decisions(tmp_path, answers(*FILES["letters"]))
+    questions = [SINGLE[i] for i in (5, 2)]
+    for fitted_on in (SINGLE, questions):
+        solver = ScoreFile(path=path).fit(fitted_on)
+        assert score_lists(solver, *questions) == [[0, 1, 0, 0], [0, 0, 1, 0]]
 
 
 @pytest.mark.parametrize("form", ["mctest-answers", "jsonl", "multirc", "record"])
@@ -378,10 +343,8 @@ def test_answers_that_are_no_scores_of_candidates_are_refused(tmp_path):
     with raises(UsageError, field="path", found="answers") as caught:
         evaluate(spans, [ScoreFile(path=path)])
     assert f"classic-rc run DATA -s {path}" in str(caught.value)
-    path = decisions(
-        tmp_path,
-        [(q.id, "somebody else" if i == 1 else q.candidates[0].text) for i, q in enumerate(CLOZE)],
-    )
+    rows = answers(CLOZE, lambda q, i: "somebody else" if i == 1 else q.candidates[0].text)
+    path = decisions(tmp_path, rows)
     with raises(
         UsageError, field="path", found=f"'somebody else' to question {CLOZE[1].id}"
     ) as caught:
@@ -405,9 +368,8 @@ def test_decisions_are_members_of_a_combination(tmp_path):
     solver = Combination(solvers=[ScoreFile(path=gold), SlidingWindow()], weights=[100.0, 1.0])
     (row,) = evaluate(SINGLE, [solver]).rows
     assert row.metrics()["accuracy"] == 1
-    gold = decisions(
-        tmp_path, [(q.id, ["ABCDEFGHIJ"[i] for i in q.gold]) for q in SEVERAL], "several.jsonl"
-    )
+    selections = answers(SEVERAL, lambda q, _: ["ABCDEFGHIJ"[i] for i in q.gold])
+    gold = decisions(tmp_path, selections, "several.jsonl")
     solver = Combination(solvers=[ScoreFile(path=gold), SlidingWindow()], weights=[100.0, 1.0])
     (row,) = evaluate(SEVERAL, [solver]).rows
     assert row.metrics()["f1_a"] > 0.95

@@ -13,6 +13,7 @@ from classic_rc.questions import Task
 from classic_rc.solvers import SOLVERS, Solver
 from classic_rc.testing import check_solver, synthetic_dataset
 from tests.depth import thinned
+from tests.solvers.builders import scores_of
 
 NEEDS_MORE = {"score-file", "saved", "combination"}
 """Solvers that need files or members; their own tests check them."""
@@ -51,13 +52,7 @@ class Length(Solver):
 
 class LooksAtGold(Length):
     def score_candidates(self, questions):
-        gold = [q.gold or () for q in questions]
-        return Scores.from_lists(
-            [
-                [float(i in g) for i in range(len(q.candidates))]
-                for q, g in zip(questions, gold, strict=True)
-            ]
-        )
+        return scores_of(questions, lambda q, i: i in (q.gold or ()))
 
 
 class DependsOnOthers(Length):
@@ -67,7 +62,7 @@ class DependsOnOthers(Length):
 
 class LikesTheFirst(Length):
     def score_candidates(self, questions):
-        return Scores.from_lists([[-float(i) for i in range(len(q.candidates))] for q in questions])
+        return scores_of(questions, lambda q, i: -i)
 
 
 class ForgetsOne(Length):

@@ -21,16 +21,13 @@ from classic_rc.solvers import (
     ShortestCandidate,
 )
 from tests.errors import raises
+from tests.solvers.builders import score_lists
 
 PASSAGE = Passage("p", "Ann met Bob. Bob Lee met Ann, and Bob left.")
 
 
 def ask(*options, gold=frozenset({0}), task=Task.SINGLE_CHOICE, text="Who?", id="q"):
     return Question(id, PASSAGE, text, tuple(map(Candidate, options)), gold, task)
-
-
-def score_members(solver, *questions):
-    return [row.tolist() for row in solver.score_candidates(questions)]
 
 
 def test_constants():
@@ -41,27 +38,27 @@ def test_constants():
 
 def test_positions():
     two, three = ask("a", "b"), ask("a", "b", "c", id="r")
-    assert score_members(ConstantPosition(), two, three) == [[1, 0], [1, 0, 0]]
-    assert score_members(ConstantPosition(position="last"), two, three) == [[0, 1], [0, 0, 1]]
-    assert score_members(ConstantPosition(position=2), two, three) == [[0, 1], [0, 0, 1]]
+    assert score_lists(ConstantPosition(), two, three) == [[1, 0], [1, 0, 0]]
+    assert score_lists(ConstantPosition(position="last"), two, three) == [[0, 1], [0, 0, 1]]
+    assert score_lists(ConstantPosition(position=2), two, three) == [[0, 1], [0, 0, 1]]
 
 
 def test_the_majority_is_learned():
-    train = [ask("a", "b", gold=frozenset({g}), id=str(i)) for i, g in enumerate([0, 1, 1])]
+    train = [ask("a", "b", gold={gold}, id=id) for id, gold in (("q", 0), ("r", 1), ("s", 1))]
     solver = ConstantPosition(position="majority")
     assert solver.learns_from == "gold"
     with raises(NotFittedError, field="position", found="'majority'") as caught:
         solver.score_candidates(train)
     assert "--train DATA" in str(caught.value)
-    assert score_members(solver.fit(train), train[0]) == [[0, 1]]
+    assert score_lists(solver.fit(train), train[0]) == [[0, 1]]
     with raises(UsageError, field="position", found="'majority'", expected=re.compile("gold")):
         solver.fit([ask("a", gold=None)])
 
 
 def test_lengths():
     question = ask("a b c", "abcdefg")
-    assert score_members(LongestCandidate(), question) == [[5, 7]]
-    assert score_members(ShortestCandidate(unit="words"), question) == [[-3, -1]]
+    assert score_lists(LongestCandidate(), question) == [[5, 7]]
+    assert score_lists(ShortestCandidate(unit="words"), question) == [[-3, -1]]
 
 
 def test_frequencies_count_whole_names():
@@ -74,7 +71,7 @@ def test_frequencies_count_whole_names():
         task=Task.CLOZE,
         text="@placeholder knows Ann.",
     )
-    assert score_members(MaximumFrequency(), question) == [[3, 1, 2, 0]]
+    assert score_lists(MaximumFrequency(), question) == [[3, 1, 2, 0]]
     scores = ExclusiveFrequency().score_candidates([question])
     assert scores.values.tolist() == [3, 1, 0, 0]
     assert scores.evidence.tolist() == [True, True, False, False]
@@ -93,35 +90,37 @@ def test_random_weighs_a_text_by_its_mentions():
     question = ask("Ann", "Bob", "Ann", gold=("Ann",), task=Task.CLOZE, text="@placeholder left.")
     solver = Random()
     assert METRICS["em"]([question], solver.expectation([question])) == pytest.approx(2 / 3)
-    drawn = [Random(seed=s).predict([question])[0].answers[0] == ("Ann",) for s in range(600)]
-    assert np.mean(drawn) == pytest.approx(2 / 3, abs=0.06)
+    draws = [Random(seed=seed).predict([question])[0] for seed in range(600)]
+    is_right = [prediction.answers[0] == ("Ann",) for prediction in draws]
+    assert np.mean(is_right) == pytest.approx(2 / 3, abs=0.06)
 
 
 def test_random_chooses_each_option_equally():
     question = ask("a", "b", "c", "d")
     assert METRICS["accuracy"]([question], Random().expectation([question])) == 0.25
-    assert score_members(Random(seed=1), question) == score_members(Random(seed=1), question)
-    assert score_members(Random(seed=1), question) != score_members(Random(seed=2), question)
+    assert score_lists(Random(seed=1), question) == score_lists(Random(seed=1), question)
+    assert score_lists(Random(seed=1), question) != score_lists(Random(seed=2), question)
 
 
 def test_the_most_frequent_right_text_is_learned_whatever_its_position():
     yes_first, no_first = ask("Yes", "no", gold={0}), ask("no", "yes ", gold={1})
     solver = Majority().fit([yes_first, no_first, ask("no", "yes", gold={0})])
     assert solver.counts_ == {"yes": 2, "no": 1}
-    assert score_members(solver, ask("NO", "YES"), ask("yes", "no", "maybe")) == [[1, 2], [2, 1, 0]]
+    assert score_lists(solver, ask("NO", "YES"), ask("yes", "no", "maybe")) == [[1, 2], [2, 1, 0]]
     # The position tells less: each is right about as often.
     assert ConstantPosition(position="majority").fit([yes_first, no_first]).position_ == 0
 
 
 def test_the_majority_class_needs_gold():
     with raises(NotFittedError, field="majority"):
-        score_members(Majority(), ask("no", "yes"))
+        score_lists(Majority(), ask("no", "yes"))
     with raises(UsageError, field="questions", found="1 questions without gold"):
         Majority().fit([ask("no", "yes", gold=None)])
 
 
 def test_no_answer_is_right_where_there_is_none():
-    questions = [ask(gold=("",), task=Task.SPAN), ask("Ann", gold=("Ann",), task=Task.SPAN, id="r")]
+    unanswerable = ask(gold=("",), task=Task.SPAN)
+    questions = [unanswerable, ask("Ann", gold=("Ann",), task=Task.SPAN, id="r")]
     predictions = NoAnswer().predict(questions)
     assert [prediction.answers for prediction in predictions] == [(("",),), (("",),)]
     values = {

@@ -466,6 +466,7 @@ def _window_sizes(model: LanguageModel, texts: Substitutions) -> NDArray[np.int6
 
 def _split_answers(model: LanguageModel, texts: Substitutions) -> Iterator[slice]:
     """Split the answers into blocks with a limited number of tokens."""
+    # An answer without tokens has a size too, so that no block has too many answers.
     sizes = _window_sizes(model, texts).sum(axis=1) + 1
     return (slice(*bounds) for bounds in runs_of(sizes, _BLOCK_TOKENS))
 

@@ -251,7 +251,7 @@ class SpanRanker(Solver):
         """Choose the constants of the decision on scores of weights that were learned from other
         passages.
         """
-        vars(self).pop("decision_", None)
+        vars(self).pop("decision_", None)  # of an earlier fit, if this one has none to choose
         decision = self.decision_for(questions[0].task)
         if not decision.is_open:
             return

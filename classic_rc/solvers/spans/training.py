@@ -108,6 +108,7 @@ class TrainingFeatures:
         ends = offsets_of(list(map(len, places))).tolist()
         starts = offsets_of(n_columns).tolist()
         indices = np.empty(ends[-1], dtype=np.int32)
+        # The cast to int32 is exact: a batch of 64 questions has at most 64 * N_COLUMNS columns.
         for of_block, shift, (start, end) in zip(places, starts, pairwise(ends), strict=False):
             np.add(of_block, shift, out=indices[start:end], dtype=np.int32, casting="unsafe")
         if len(self._ones) < len(indices):

@@ -49,6 +49,7 @@ from classic_rc.text.encode import encode
 from tests.depth import thinned
 from tests.errors import raises
 from tests.own_solvers import Remembers
+from tests.solvers.builders import are_equal, by_candidate, scores_of
 
 TRAIN = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=12, seed=1, name="lessons")
 DEV = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=8, seed=2, name="exam")
@@ -59,26 +60,22 @@ class Hints(Solver):
     """Selects the candidate of the question's hint; training has no effect."""
 
     def score_candidates(self, questions):
-        return Scores.from_lists(
-            [[float(i == q.meta["hint"]) for i in range(len(q.candidates))] for q in questions]
-        )
+        return scores_of(questions, lambda q, i: i == q.meta["hint"])
 
 
 def hinted(dataset, period=3):
     """Return the questions with hints; every `every`-th hint is wrong."""
     rows = []
     for n, q in enumerate(dataset):
-        right = min(q.gold)
-        rows.append(
-            replace(q, meta={"hint": right if n % period else (right + 1) % len(q.candidates)})
-        )
+        hint = min(q.gold)
+        if n % period == 0:
+            hint = (hint + 1) % len(q.candidates)
+        rows.append(replace(q, meta={"hint": hint}))
     return replace(dataset, questions=rows)
 
 
-def same(scores: Scores, other_scores: Scores) -> bool:
-    return np.array_equal(scores.values, other_scores.values) and np.array_equal(
-        scores.evidence, other_scores.evidence
-    )
+def standardised(rows, **fields):
+    return standardise_within_questions(Scores.from_lists(rows, **fields))
 
 
 @pytest.mark.parametrize(
@@ -118,7 +115,7 @@ ROWS = st.lists(st.lists(st.integers(-50, 50).map(float), max_size=6), max_size=
 
 @given(ROWS)
 def test_scores_within_a_question_are_standardised(rows):
-    for row, plain in zip(standardise_within_questions(Scores.from_lists(rows)), rows, strict=True):
+    for row, plain in zip(standardised(rows), rows, strict=True):
         if len(set(plain)) > 1:
             assert row.mean() == pytest.approx(0, abs=1e-12)
             assert row.std() == pytest.approx(1)
@@ -128,17 +125,13 @@ def test_scores_within_a_question_are_standardised(rows):
 
 @given(ROWS, st.floats(0.01, 100), st.floats(-100, 100), st.randoms())
 def test_standardised_scores_do_not_depend_on_unit_or_order(rows, scale, shift, random):
-    plain = standardise_within_questions(Scores.from_lists(rows))
-    rescaled = standardise_within_questions(
-        Scores.from_lists([[scale * v + shift for v in row] for row in rows])
-    )
+    plain = standardised(rows)
+    rescaled = standardised([[scale * v + shift for v in row] for row in rows])
     assert rescaled.values == pytest.approx(plain.values, abs=1e-6)
-    shuffled = [random.sample(range(len(row)), len(row)) for row in rows]
-    moved = standardise_within_questions(
-        Scores.from_lists([[r[i] for i in o] for r, o in zip(rows, shuffled, strict=True)])
-    )
-    for row, order, same_row in zip(plain, shuffled, moved, strict=True):
-        assert np.array_equal(row[order], same_row)
+    orders = [random.sample(range(len(row)), len(row)) for row in rows]
+    shuffled = [[row[i] for i in order] for row, order in zip(rows, orders, strict=True)]
+    for row, order, shuffled_row in zip(plain, orders, standardised(shuffled), strict=True):
+        assert np.array_equal(row[order], shuffled_row)
 
 
 def test_scores_are_standardised_over_the_scored_questions_without_their_gold():
@@ -162,7 +155,8 @@ def test_the_search_finds_the_best_shares():
         return -np.abs(shares - [0.7, 0.3]).sum()
 
     assert search_shares(peak, 2) == pytest.approx([0.7, 0.3])
-    assert all(point.min() >= 0 and point.sum() == pytest.approx(1) for point in tried)
+    assert np.min(tried) >= 0
+    assert np.sum(tried, axis=1) == pytest.approx(1)
     assert search_shares(lambda shares: float(shares[0] > 0.61), 2) == pytest.approx([0.62, 0.38])
     assert search_shares(lambda shares: 1.0, 4) == pytest.approx([0.25] * 4)
     best_shares = search_shares(lambda shares: -np.square(shares - [0.1, 0.6, 0.3]).sum(), 3)
@@ -189,16 +183,11 @@ def test_a_threshold_is_tuned_with_the_weights():
     assert tuned.decision_.best_threshold_ == given_weights.decision_.best_threshold_
     alone = [solver.fit(SEVERAL).tune(SEVERAL).decision_.best_score_ for solver in solvers]
     assert tuned.decision_.best_score_ >= max(alone)
-    for metric in ("em0", "f1_m"):
-        best = (
-            clone(tuned)
-            .set_params(decision=TunedThreshold(metric=metric))
-            .fit(SEVERAL)
-            .tune(SEVERAL)
-        )
-        assert METRICS[metric](SEVERAL, best.predict(SEVERAL)) >= METRICS[metric](
-            SEVERAL, tuned.predict(SEVERAL)
-        )
+    for name in ("em0", "f1_m"):
+        metric, decision = METRICS[name], TunedThreshold(metric=name)
+        best = clone(tuned).set_params(decision=decision).fit(SEVERAL).tune(SEVERAL)
+        other_value = metric(SEVERAL, tuned.predict(SEVERAL))
+        assert metric(SEVERAL, best.predict(SEVERAL)) >= other_value
     rows = evaluate(SEVERAL, [clone(tuned)], tune=SEVERAL).rows
     assert [row.tuned_on for row in rows] == ["several", "cv5"]
     assert rows[0].tuned_params == {"weights": tuned.weights_}
@@ -235,7 +224,10 @@ def test_members_are_stacked_by_scores_of_passages_that_they_have_not_seen(group
             scored.append((self.passages_, {q.passage.id for q in questions}))
             return super().score_candidates(questions)
 
-    rows = [replace(q, meta={**q.meta, "shelf": int(q.passage.id[1:]) // 2}) for q in hinted(TRAIN)]
+    rows = []
+    for q in hinted(TRAIN):
+        shelf = int(q.passage.id[1:]) // 2
+        rows.append(replace(q, meta={**q.meta, "shelf": shelf}))
     train = replace(TRAIN, questions=rows)
     Combination(
         solvers=[NotesPassagesSeen(), Hints()], weights="stacked", folds=3, group=group
@@ -337,7 +329,7 @@ def test_texts_are_encoded_once_per_analyzer(monkeypatch):
     assert sorted(analyzers_used) == ["treebank", "word"]
     analyzers_used.clear()
     encoded = encode(DEV, "treebank")
-    assert same(solver.score_candidates(encoded), plain)
+    assert are_equal(solver.score_candidates(encoded), plain)
     assert analyzers_used == ["word"]
     analyzers_used.clear()
     alike = Combination(solvers=[SlidingWindow(), WordDistance(), IRSolver()])
@@ -368,13 +360,11 @@ def test_members_parameters_are_parameters_of_the_combination():
 def test_grid_search_sets_members_parameters():
     grid = {"sw+d__distance_weight": [1.0, 11.0], "weights": [[1, 0], "stacked"]}
     solver = Combination(solvers=[SlidingWindowDistance(), SurfaceLR(features="lengths")])
-    search = GridSearchCV(solver, grid, cv=GroupKFold(3)).fit(
-        list(TRAIN), groups=[q.passage.id for q in TRAIN]
-    )
+    search = GridSearchCV(solver, grid, cv=GroupKFold(3))
+    search.fit(list(TRAIN), groups=[q.passage.id for q in TRAIN])
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
-    assert search.best_estimator_.score(list(DEV)) == pickle.loads(
-        pickle.dumps(search.best_estimator_)
-    ).score(DEV)
+    copy = pickle.loads(pickle.dumps(search.best_estimator_))
+    assert search.best_estimator_.score(list(DEV)) == copy.score(DEV)
 
 
 def test_a_seed_for_all_solvers_applies_to_members():
@@ -394,11 +384,10 @@ def test_explanations_add_up():
         total = numbers.pop("bias")
         for k, name in enumerate(("surface-lr", "sw+d", "sliding-window")):
             assert numbers[name] == scored[k].values[i]
-            with_evidence = solver.evidence_weights_[k] * scored[k].evidence[i]
+            share = numbers[name] * solver.weights_[k]
+            share += solver.evidence_weights_[k] * scored[k].evidence[i]
             assert numbers[f"{name} weight"] == solver.weights_[k]
-            assert numbers[f"{name} share"] == pytest.approx(
-                numbers[name] * solver.weights_[k] + with_evidence
-            )
+            assert numbers[f"{name} share"] == pytest.approx(share)
             total += numbers[f"{name} share"]
         assert candidate.score == pytest.approx(total)
 
@@ -407,21 +396,19 @@ def test_explanations_add_up():
 def test_it_is_saved_with_its_learning_members(tmp_path, normalise):
     path = tmp_path / "combined.npz"
     inner = Combination(solvers=[SurfaceLR(features="overlap"), SlidingWindow()], weights="stacked")
-    solver = Combination(
-        solvers=[inner, SlidingWindowDistance.variant("mctest160"), SurfaceLR(C=0.5)],
-        weights="stacked",
-        normalise=normalise,
-    ).fit(TRAIN)
+    members = [inner, SlidingWindowDistance.variant("mctest160"), SurfaceLR(C=0.5)]
+    solver = Combination(solvers=members, weights="stacked", normalise=normalise).fit(TRAIN)
     save_solver(solver, path)
     loaded = load_solver(path)
-    assert same(loaded.score_candidates(DEV), solver.score_candidates(DEV))
+    assert are_equal(loaded.score_candidates(DEV), solver.score_candidates(DEV))
     assert repr(loaded.get_params(deep=False)) == repr(solver.get_params(deep=False))
     assert loaded.trained_on_["name"] == "lessons"
     (trained_on,) = SavedSolver(path=str(path)).learned_before
     copied = trained_on.copied(TRAIN)
     assert copied is not None
     assert copied.any()
-    (saved, fresh) = evaluate(DEV, [SavedSolver(path=str(path)), clone(solver)], train=TRAIN).rows
+    solvers = [SavedSolver(path=str(path)), clone(solver)]
+    saved, fresh = evaluate(DEV, solvers, train=TRAIN).rows
     if normalise == "none":  # standardised over the data that each was fitted for
         assert saved.metrics() == fresh.metrics()
 
@@ -528,7 +515,8 @@ def test_the_signature_has_the_members(tmp_path):
         "ir:paragraphs",
     ]
     assert repr(Combination.from_params(row.params | {"decision": None}).solvers) == repr(members)
-    assert row.signature != evaluate(DEV, [Combination(solvers=members[::-1])]).rows[0].signature
+    (reversed_row,) = evaluate(DEV, [Combination(solvers=members[::-1])]).rows
+    assert row.signature != reversed_row.signature
 
 
 def test_variants_have_published_weights_whatever_the_path_of_the_file():
@@ -562,8 +550,14 @@ def given_scores(dataset, **rows):
     """Return the questions with these scores in their meta, by key: a function of the question
     each.
     """
-    questions = [replace(q, meta={key: make(q) for key, make in rows.items()}) for q in dataset]
+    questions = []
+    for q in dataset:
+        scores = {key: make(q) for key, make in rows.items()}
+        questions.append(replace(q, meta=scores))
     return replace(dataset, questions=questions)
+
+
+is_right = by_candidate(lambda q, i: i in q.gold)
 
 
 @pytest.mark.parametrize("normalise", ["question", "standard"])
@@ -571,11 +565,9 @@ def test_rounding_below_the_tolerance_of_ties_does_not_decide(normalise):
     """The noise is in the order against gold; the other member is right, and much smaller."""
     noisy = given_scores(
         DEV,
-        noise=lambda q: [5.0 - 1e-8 * (i in q.gold) for i in range(len(q.candidates))],
-        mixed=lambda q: [
-            5.0 - 1e-8 * (i in q.gold) - 3e-6 * (i == 3) for i in range(len(q.candidates))
-        ],
-        right=lambda q: [float(i in q.gold) for i in range(len(q.candidates))],
+        noise=by_candidate(lambda q, i: 5.0 - 1e-8 * (i in q.gold)),
+        mixed=by_candidate(lambda q, i: 5.0 - 1e-8 * (i in q.gold) - 3e-6 * (i == 3)),
+        right=is_right,
     )
     for key in ("noise", "mixed"):
         members = [MetaScores(key=key), MetaScores(key="right")]
@@ -583,7 +575,7 @@ def test_rounding_below_the_tolerance_of_ties_does_not_decide(normalise):
         rows = evaluate(noisy, [members[0], members[1], solver]).rows
         assert rows[1].metrics()["accuracy"] == 1
         noise = solver.member_scores(noisy)[0]
-        assert [len(set(row[:2].tolist())) for row in noise] == [1] * len(noisy)
+        assert all(row[0] == row[1] for row in noise)
         if key == "noise":
             assert rows[2].metrics()["accuracy"] == 1
 
@@ -593,10 +585,11 @@ def test_scores_that_tie_at_any_rank_are_standardised_as_equal(relative):
     unit = 1e-9 if relative else 1.0
     tiny = 1e-13 if relative else 4e-7
     row = [3.0, 3.0 - tiny, 1.0, 1.0 - tiny, 2.0]
-    scores = Scores.from_lists([[unit * v for v in row], [], [unit] * 2], relative_ties=relative)
-    a, b, c, d, e = standardise_within_questions(scores)[0].tolist()
+    rows = [[unit * v for v in row], [], [unit] * 2]
+    scores = standardised(rows, relative_ties=relative)
+    a, b, c, d, e = scores[0].tolist()
     assert a == b > e > c == d
-    assert not standardise_within_questions(scores)[2].any()
+    assert not scores[2].any()
 
 
 @pytest.mark.parametrize("normalise", ["question", "standard"])
@@ -608,23 +601,18 @@ def test_standardised_scores_do_not_depend_on_huge_or_tiny_units(unit, normalise
         return [scale * float(v) for v in rng.integers(-4, 5, len(q.candidates))]
 
     dataset = given_scores(DEV, plain=drawn, scaled=lambda q: drawn(q, unit))
-    standardised, rescaled = (
-        Combination(
-            solvers=[MetaScores(key=key, relative_ties=True), LongestCandidate()],
-            weights=weights,
-            normalise=normalise,
-        )
-        .fit(dataset)
-        .score_candidates(dataset)
-        for key in ("plain", "scaled")
-    )
-    assert np.isfinite(rescaled.values).all()
-    assert rescaled.values == pytest.approx(standardised.values, rel=1e-6, abs=1e-9)
-    assert standardised.are_best().mean() < 1
+    scores = {}
+    for key in ("plain", "scaled"):
+        members = [MetaScores(key=key, relative_ties=True), LongestCandidate()]
+        solver = Combination(solvers=members, weights=weights, normalise=normalise)
+        scores[key] = solver.fit(dataset).score_candidates(dataset)
+    assert np.isfinite(scores["scaled"].values).all()
+    assert scores["scaled"].values == pytest.approx(scores["plain"].values, rel=1e-6, abs=1e-9)
+    assert scores["plain"].are_best().mean() < 1
 
 
 def test_a_sum_that_is_too_large_is_an_error():
-    dataset = given_scores(DEV, big=lambda q: [1e308, *[0.0] * (len(q.candidates) - 1)])
+    dataset = given_scores(DEV, big=by_candidate(lambda q, i: 1e308 * (i == 0)))
     solver = Combination(solvers=[MetaScores(key="big"), MetaScores(key="big")]).fit(dataset)
     with raises(UsageError, field="weights"):
         solver.score_candidates(dataset)
@@ -633,19 +621,25 @@ def test_a_sum_that_is_too_large_is_an_error():
 PENALTIES = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=80, seed=3, name="penalties")
 
 
+def rng_of(q, salt):
+    digest = hashlib.sha256(q.id.encode()).digest()
+    return np.random.default_rng(int.from_bytes(digest[salt : salt + 4], "big"))
+
+
 def penalised(q):
     """Scores whose order is mostly right, with a large penalty that says nothing."""
-    rng = np.random.default_rng(int.from_bytes(hashlib.sha256(q.id.encode()).digest()[:4], "big"))
-    noise = rng.normal(0, 0.5, len(q.candidates))
-    penalties = np.where(rng.random(len(q.candidates)) < 0.25, -200.0 * (rng.random() < 0.3), 0)
-    return [float(v) for v in noise + penalties + [i in q.gold for i in range(len(q.candidates))]]
+    rng, n = rng_of(q, 0), len(q.candidates)
+    noise = rng.normal(0, 0.5, n)
+    is_penalised = rng.random(n) < 0.25
+    penalty = -200.0 * (rng.random() < 0.3)
+    return (noise + np.where(is_penalised, penalty, 0) + is_right(q)).tolist()
 
 
 def saturated(q):
     """Probabilities that are nearly 0 or 1 and seldom right."""
-    rng = np.random.default_rng(int.from_bytes(hashlib.sha256(q.id.encode()).digest()[4:8], "big"))
-    best_option = min(q.gold) if rng.random() < 0.45 else int(rng.integers(len(q.candidates)))
-    return [0.97 if i == best_option else 0.01 for i in range(len(q.candidates))]
+    rng, n = rng_of(q, 4), len(q.candidates)
+    best_option = min(q.gold) if rng.random() < 0.45 else int(rng.integers(n))
+    return [0.97 if i == best_option else 0.01 for i in range(n)]
 
 
 def test_stacked_weights_are_no_worse_than_a_member_on_their_training_data():
@@ -667,19 +661,11 @@ def test_stacked_weights_are_no_worse_than_a_member_on_their_training_data():
 @pytest.mark.parametrize("task", [Task.SINGLE_CHOICE, Task.MULTIPLE_ANSWER])
 def test_a_run_warns_if_a_member_is_better(tmp_path, weights, task):
     data = synthetic_dataset(task, n_passages=12, seed=1)
-    dataset = given_scores(
-        data,
-        right=lambda q: [float(i in q.gold) for i in range(len(q.candidates))],
-        wrong=lambda q: [
-            float(i not in q.gold) * 9 * (len(q.text) % 3) for i in range(len(q.candidates))
-        ],
-    )
+    wrong = by_candidate(lambda q, i: (i not in q.gold) * 9 * (len(q.text) % 3))
+    dataset = given_scores(data, right=is_right, wrong=wrong)
     members = [MetaScores(key="right"), MetaScores(key="wrong")]
-    evaluation = evaluate(
-        dataset,
-        [*members, Combination(solvers=members, weights=weights)],
-        cv=5 if weights else None,
-    )
+    solvers = [*members, Combination(solvers=members, weights=weights)]
+    evaluation = evaluate(dataset, solvers, cv=5 if weights else None)
     metric = "accuracy" if task is Task.SINGLE_CHOICE else "f1_a"
     right, _, row = (row.metrics()[metric] for row in evaluation.rows)
     warnings = [w for w in evaluation.warnings if "is below" in w]
