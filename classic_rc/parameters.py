@@ -132,15 +132,10 @@ class Parameter:
     def documented(self, name: str, annotation: str) -> str:
         """Return the entry of a docstring's section "Parameters"."""
         values = ", ".join(map(repr, self.allowed))
-        kind = (
-            self._or_other_values(f"{{{values}}}" if len(self.allowed) > 1 else values)
-            or annotation
-            or "object"
-        )
-        return (
-            f"{name} : {kind}, default "
-            f"{self.default!r}\n{_wrapped(self.help[:1].upper() + self.help[1:])}."
-        )
+        choices = f"{{{values}}}" if len(self.allowed) > 1 else values
+        kind = self._or_other_values(choices) or annotation or "object"
+        sentences = self.help[:1].upper() + self.help[1:]
+        return f"{name} : {kind}, default {self.default!r}\n{_wrapped(sentences)}."
 
     def _or_other_values(self, values: str) -> str:
         paths = "a path or a list of paths" if self.is_list else "a path"
@@ -228,10 +223,8 @@ def declare_parameters(cls: Any) -> None:
         name: value for name, value in vars(cls).items() if isinstance(value, Parameter)
     }
     if declarations:
-        cls.parameters = {
-            **{name: p for name, p in cls.parameters.items() if name not in declarations},
-            **declarations,
-        }
+        inherited = {name: p for name, p in cls.parameters.items() if name not in declarations}
+        cls.parameters = inherited | declarations
         for name, declared in declarations.items():
             setattr(cls, name, declared.default)
         if "__init__" not in vars(cls):
@@ -254,16 +247,12 @@ def _write_constructor(cls: Any) -> None:
             "instead"
         )
     declared: Mapping[str, Parameter] = cls.parameters
-    lines = [
-        "def write(_declared):",
-        f" def __init__(self, *, {', '.join(f'{name}=None' for name in declared)}):",
-        *(
-            f"  self.{name} = "
-            + (f"_declared[{name!r}].new({name})" if parameter.factory else name)
-            for name, parameter in declared.items()
-        ),
-        " return __init__",
-    ]
+    keywords = ", ".join(f"{name}=None" for name in declared)
+    lines = ["def write(_declared):", f" def __init__(self, *, {keywords}):"]
+    for name, parameter in declared.items():
+        value = f"_declared[{name!r}].new({name})" if parameter.factory else name
+        lines.append(f"  self.{name} = {value}")
+    lines.append(" return __init__")
     functions: dict[str, Any] = {}
     module = sys.modules.get(cls.__module__)
     # names in annotations are the module's
@@ -273,10 +262,8 @@ def _write_constructor(cls: Any) -> None:
     annotations = {**getattr(base, "__annotations__", {}), **inspect.get_annotations(cls)}
     parameter_annotations = {name: annotations[name] for name in declared if name in annotations}
     constructor.__annotations__ = {**parameter_annotations, "return": None}
-    constructor.__module__, constructor.__qualname__ = (
-        cls.__module__,
-        f"{cls.__qualname__}.__init__",
-    )
+    constructor.__module__ = cls.__module__
+    constructor.__qualname__ = f"{cls.__qualname__}.__init__"
     setattr(constructor, _WRITTEN, True)
     cls.__init__ = constructor
 
@@ -287,17 +274,16 @@ def _with_section(text: str, cls: Any) -> str:
     """
     if "\nParameters\n---" in text:
         return text
-    annotations = cls.__init__.__annotations__
-    entries = [
-        p.documented(name, _in_words(annotations.get(name))) for name, p in cls.parameters.items()
-    ]
-    section = "\n".join(["Parameters", "----------", *entries])
+    lines = ["Parameters", "----------"]
+    for name, declared in cls.parameters.items():
+        annotation = cls.__init__.__annotations__.get(name)
+        lines.append(declared.documented(name, _in_words(annotation)))
+    section = "\n".join(lines)
     next_section = _SECTION.search(text)
-    return (
-        f"{text[: next_section.start()]}\n\n{section}{text[next_section.start() :]}"
-        if next_section
-        else f"{text}\n\n{section}\n"
-    )
+    if next_section is None:
+        return f"{text}\n\n{section}\n"
+    end = next_section.start()
+    return f"{text[:end]}\n\n{section}{text[end:]}"
 
 
 def _in_words(annotation: Any) -> str:
@@ -436,11 +422,10 @@ class Estimator:
 
     def __repr__(self) -> str:
         defaults = inspect.signature(type(self)).parameters
-        changed = (
-            f"{name}={value!r}"
-            for name, value in self.get_params(deep=False).items()
-            if name not in defaults or repr(value) != repr(defaults[name].default)
-        )
+        changed = []
+        for name, value in self.get_params(deep=False).items():
+            if name not in defaults or repr(value) != repr(defaults[name].default):
+                changed.append(f"{name}={value!r}")
         return f"{type(self).__name__}({', '.join(changed)})"
 
     def _repr_html_(self) -> str:

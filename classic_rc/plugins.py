@@ -70,11 +70,9 @@ def names_on_use(
         home = None if name.startswith("__") else home_of().get(name)
         if home is None:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        return (
-            import_module(f"{package}.{name}")
-            if home == package
-            else getattr(import_module(home), name)
-        )
+        if home == package:
+            return import_module(f"{package}.{name}")
+        return getattr(import_module(home), name)
 
     return get_name, lambda: sorted(sys.modules[package].__all__)
 
@@ -144,7 +142,9 @@ class Registry(Mapping[str, T], Generic[T]):
         """The name of the entry point group: ``classic_rc.solvers``,
         ``classic_rc.table_formats``.
         """
-        plural = f"{self.kind[:-1]}ies" if self.kind.endswith("y") else f"{self.kind}s"
+        plural = f"{self.kind}s"
+        if self.kind.endswith("y"):
+            plural = f"{self.kind[:-1]}ies"
         return f"classic_rc.{plural.replace(' ', '_')}"
 
     @property
@@ -154,11 +154,9 @@ class Registry(Mapping[str, T], Generic[T]):
 
     def package_of(self, name: str) -> str | None:
         """Return the package and version that a plug-in comes from, or None for our own entries."""
-        return (
-            None
-            if name in self._own
-            else " and ".join(map(_package_and_version, self._entry_points[name]))
-        )
+        if name in self._own:
+            return None
+        return " and ".join(map(_package_and_version, self._entry_points[name]))
 
     def _own_entry(self, name: str) -> T:
         """Return one of our own entries, imported on first use."""
@@ -202,11 +200,9 @@ class Registry(Mapping[str, T], Generic[T]):
                 Exception,
                 SystemExit,
             ) as error:  # The import of a foreign package can raise anything.
-                reason = (
-                    str(error)
-                    if isinstance(error, UsageError)
-                    else f"{type(error).__name__}: {error}"
-                )
+                reason = str(error)
+                if not isinstance(error, UsageError):
+                    reason = f"{type(error).__name__}: {reason}"
                 self._faults[name] = self._describe_fault(name, self.package_of(name), reason)
         return name in self._loaded
 
@@ -244,11 +240,9 @@ def accept_instances(base: str) -> Callable[[str, Any], Any]:
 
     def accept(name: str, plugin: Any) -> Any:
         kind = _import_object(base)
-        entry = (
-            _complete_class(plugin)()
-            if isinstance(plugin, type) and issubclass(plugin, kind)
-            else plugin
-        )
+        entry = plugin
+        if isinstance(plugin, type) and issubclass(plugin, kind):
+            entry = _complete_class(plugin)()
         if not isinstance(entry, kind):
             public = base.replace(":", ".")
             raise UsageError(

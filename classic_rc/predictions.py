@@ -69,13 +69,14 @@ class Scores:
                 found=str(offsets),
                 expected="an array that starts at 0 and never decreases",
             )
-        if values.shape != (offsets[-1],) or evidence.shape != values.shape:
+        n = offsets[-1]
+        if values.shape != (n,) or evidence.shape != values.shape:
+            actual = f"{values.shape} and {evidence.shape}"
             raise OutputError(
-                f"scores and evidence of {offsets[-1]} candidates must have shape "
-                f"({offsets[-1]},), got {values.shape} and {evidence.shape}",
-                field="values" if values.shape != (offsets[-1],) else "evidence",
-                found=f"{values.shape} and {evidence.shape}",
-                expected=f"({offsets[-1]},)",
+                f"scores and evidence of {n} candidates must have shape ({n},), got {actual}",
+                field="values" if values.shape != (n,) else "evidence",
+                found=actual,
+                expected=f"({n},)",
             )
         if np.isnan(values).any():
             index = int(np.isnan(values).argmax())
@@ -122,27 +123,20 @@ class Scores:
                 )
             rows.append(numbers)
         values = np.concatenate(rows) if rows else np.empty(0)
-        return cls(
-            values,
-            offsets_of(list(map(len, rows))),
-            np.ones(len(values), dtype=np.bool_),
-            relative_ties,
-        )
+        offsets = offsets_of(list(map(len, rows)))
+        return cls(values, offsets, np.ones(len(values), dtype=np.bool_), relative_ties)
 
     @classmethod
     def concatenate(cls, parts: Sequence[Scores]) -> Scores:
         """Return the scores of all questions of `parts`, in order."""
+        if not parts:
+            return cls.from_lists([])
         if len(parts) == 1:
             return parts[0]
-        counts = (
-            np.concatenate([np.diff(p.offsets) for p in parts]) if parts else np.empty(0, np.int64)
-        )
-        return cls(
-            np.concatenate([p.values for p in parts]) if parts else np.empty(0),
-            offsets_of(counts),
-            np.concatenate([p.evidence for p in parts]) if parts else np.empty(0, np.bool_),
-            bool(parts) and all(p.relative_ties for p in parts),
-        )
+        counts = np.concatenate([np.diff(p.offsets) for p in parts])
+        values = np.concatenate([p.values for p in parts])
+        evidence = np.concatenate([p.evidence for p in parts])
+        return cls(values, offsets_of(counts), evidence, all(p.relative_ties for p in parts))
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -297,10 +291,11 @@ class ChosenOptions(Sequence[Prediction]):
         if isinstance(index, slice):
             return [self[i] for i in range(len(self))[index]]
         i = range(len(self))[index]
-        options = self.options[self.offsets[i] : self.offsets[i + 1]].tolist()
+        start, stop = self.offsets[i], self.offsets[i + 1]
+        answers = tuple(frozenset((option,)) for option in self.options[start:stop].tolist())
         return Prediction(
             self._questions[i].id,
-            tuple(frozenset((option,)) for option in options),
+            answers,
             n_tied=int(self.n_tied[i]),
             n_candidates=int(self.n_candidates[i]),
         )
@@ -343,32 +338,28 @@ class AnswerCounts(NamedTuple):
         forms: dict[str, AnswerForm] = {}
         models: dict[str, None] = {}
         for form, example, model in (reading for p in predictions for reading in p.read):
-            form_counts = forms.get(form, AnswerForm(0, ()))
-            forms[form] = AnswerForm(
-                form_counts.answers + 1, (*form_counts.examples, *([example] if example else []))
-            )
-            models |= {} if model is None else {model: None}
+            n_of_form, examples = forms.get(form, AnswerForm(0, ()))
+            if example:
+                examples = (*examples, example)
+            forms[form] = AnswerForm(n_of_form + 1, examples)
+            if model is not None:
+                models[model] = None
         return cls(n, unparsed, n - unparsed - n_answered, forms, tuple(models))
 
     @classmethod
     def join(cls, counts: Sequence[AnswerCounts]) -> AnswerCounts:
         """Return the counts of several files together."""
         forms: dict[str, AnswerForm] = {}
-        for form, (n, examples) in (
-            item for file_counts in counts for item in file_counts.forms.items()
-        ):
-            form_counts = forms.get(form, AnswerForm(0, ()))
-            forms[form] = AnswerForm(form_counts.answers + n, form_counts.examples or examples)
+        models: dict[str, None] = {}
+        for file_counts in counts:
+            models |= dict.fromkeys(file_counts.models)
+            for form, (n, examples) in file_counts.forms.items():
+                n_of_form, earlier_examples = forms.get(form, AnswerForm(0, ()))
+                forms[form] = AnswerForm(n_of_form + n, earlier_examples or examples)
         answers, unparsed, empty = (
             sum(getattr(file_counts, name) for file_counts in counts) for name in ANSWER_COUNTS
         )
-        return cls(
-            answers,
-            unparsed,
-            empty,
-            forms,
-            tuple(dict.fromkeys(m for file_counts in counts for m in file_counts.models)),
-        )
+        return cls(answers, unparsed, empty, forms, tuple(models))
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""
@@ -389,14 +380,10 @@ class AnswerCounts(NamedTuple):
         """
         if not {*self.forms} - {WHOLE_TEXT, ""} and not self.models:
             return []
-        read, of_models = (
-            self.answers - self.unparsed - self.empty,
-            f" of {', '.join(self.models)}" if self.models else "",
-        )
-        lines = [
-            f"{read:,} of {self.answers:,} texts{of_models} state an answer "
-            f"({read / max(self.answers, 1):.1%})"
-        ]
+        read = self.answers - self.unparsed - self.empty
+        share = read / max(self.answers, 1)
+        of_models = f" of {', '.join(self.models)}" if self.models else ""
+        lines = [f"{read:,} of {self.answers:,} texts{of_models} state an answer ({share:.1%})"]
         for form, (n, examples) in sorted(
             self.forms.items(), key=lambda item: (not item[0], -item[1].answers)
         ):
@@ -408,10 +395,9 @@ class AnswerCounts(NamedTuple):
         """What is wrong with the answers, and how many are concerned; empty if all say
         something.
         """
-        kinds = ((self.unparsed, "unparsed"), (self.empty, "empty"))
-        shares = [
-            f"{n:,} of {self.answers:,} answers {what} ({n / self.answers:.1%})"
-            for n, what in kinds
-            if n
-        ]
-        return ", ".join(shares)
+        notes = []
+        for n, what in ((self.unparsed, "unparsed"), (self.empty, "empty")):
+            if n:
+                share = n / self.answers
+                notes.append(f"{n:,} of {self.answers:,} answers {what} ({share:.1%})")
+        return ", ".join(notes)

@@ -52,7 +52,8 @@ def split_record(spec: str) -> tuple[str, str | None] | None:
     has one; None for another text. A ``#`` may be part of a path and of a row's name.
     """
     hashes = [i for i, character in enumerate(spec) if character == "#"]
-    parts = [(spec, None), *((spec[:i], spec[i + 1 :]) for i in reversed(hashes))]
+    parts: list[tuple[str, str | None]] = [(spec, None)]
+    parts += [(spec[:i], spec[i + 1 :]) for i in reversed(hashes)]  # the longest path first
     return next(((path, row) for path, row in parts if path and record_file(path)), None)
 
 
@@ -102,7 +103,8 @@ class System:
         if self.solver is not None:
             return self.solver.row_name()
         assert self.path is not None
-        name = name_of_log(self.path) or Path(self.path).name.partition(".")[0] or self.path
+        stem = Path(self.path).name.partition(".")[0]
+        name = name_of_log(self.path) or stem or self.path
         measure = "" if self.format is None else get_format(self.format).measure
         return f"{name} ({measure})" if measure else name
 
@@ -116,8 +118,10 @@ class System:
     @property
     def file_facts(self) -> dict[str, Any]:
         """How its file is read, where the content does not tell: the format and its options."""
-        format_facts = {} if self.format is None else {"format": self.format}
-        return {**format_facts, **({"options": dict(self.options)} if self.options else {})}
+        facts: dict[str, Any] = {} if self.format is None else {"format": self.format}
+        if self.options:
+            facts["options"] = dict(self.options)
+        return facts
 
 
 SystemLike: TypeAlias = "System | Solver | str"
@@ -151,9 +155,9 @@ def split_format(text: str) -> tuple[str, str | None]:
     (('out/samples.jsonl', 'harness-norm'), ('C:/samples.jsonl', None))
     """
     format, colon, path = text.partition(":")
-    return (
-        (path, format) if colon and format in FORMATS and not Path(text).exists() else (text, None)
-    )
+    if colon and format in FORMATS and not Path(text).exists():
+        return path, format
+    return text, None
 
 
 def split_options(text: str) -> tuple[str, dict[str, str]]:
@@ -168,10 +172,8 @@ def split_options(text: str) -> tuple[str, dict[str, str]]:
     option_names = sorted({option for format in FORMATS.values() for option in format.takes})
     text, *pattern = text.split(",pattern=", 1)
     path, *others = re.split(rf",(?=(?:{'|'.join(option_names)})=)", text)
-    pairs = [
-        option.split("=", 1) for option in [*others, *(f"pattern={regex}" for regex in pattern)]
-    ]
-    return path, dict(pairs)
+    others += [f"pattern={regex}" for regex in pattern]
+    return path, dict(option.split("=", 1) for option in others)
 
 
 def parse_system(text: str, folder: str | None = None) -> System:
@@ -267,13 +269,11 @@ def as_systems(systems: Systems) -> list[System]:
     UsageErrors.
     """
     if isinstance(systems, str | Solver | System) or not isinstance(systems, Iterable):
+        described, example = type(systems).__name__, "[solver]"
         if isinstance(systems, type):
             described, example = systems.__name__, f"[{systems.__name__}()]"
-        else:
-            described, example = (
-                type(systems).__name__,
-                f"[{systems!r}]" if isinstance(systems, str) else "[solver]",
-            )
+        elif isinstance(systems, str):
+            example = f"[{systems!r}]"
         raise UsageError(
             f"expected a list of systems, or a dict of systems by name, got one {described}: write "
             f"{example}",
@@ -289,14 +289,11 @@ def as_systems(systems: Systems) -> list[System]:
                     field="systems",
                     found=repr(name),
                 )
-        values_by_name = (
-            (name, value if isinstance(value, list) else [value]) for name, value in systems.items()
-        )
-        return [
-            replace(_as_system(value, name), name=name)
-            for name, values in values_by_name
-            for value in values
-        ]
+        named_systems: list[System] = []
+        for name, value in systems.items():
+            runs = value if isinstance(value, list) else [value]
+            named_systems += [replace(_as_system(run, name), name=name) for run in runs]
+        return named_systems
     return [_as_system(value) for value in systems]
 
 
@@ -337,10 +334,9 @@ def systems_of_log(dataset: Dataset) -> list[System]:
     # A pipe or an archive cannot be a system's file.
     if not Path(path).is_file() or archive_format(read_unpacked(path)):
         return []
-    return [
-        System(path=path, format=name if FORMATS[name].measure else None)
-        for name in read_log(read_text(path), path).formats
-    ]
+    names = read_log(read_text(path), path).formats
+    formats = [name if FORMATS[name].measure else None for name in names]
+    return [System(path=path, format=format) for format in formats]
 
 
 def find_log_model(dataset: Dataset, systems: Iterable[System]) -> str | None:
@@ -350,10 +346,10 @@ def find_log_model(dataset: Dataset, systems: Iterable[System]) -> str | None:
     if not is_log(dataset) or len(dataset.sources) != 1:
         return None
     log_path = os.path.abspath(dataset.sources[0].path)
-    return next(
-        (s.name for s in systems if s.path is not None and os.path.abspath(s.path) == log_path),
-        None,
-    )
+    for system in systems:
+        if system.path is not None and os.path.abspath(system.path) == log_path:
+            return system.name
+    return None
 
 
 def name_systems(systems: Iterable[System]) -> list[System]:
@@ -442,11 +438,9 @@ def _find_other_system(systems: Sequence[System]) -> str | None:
     if len(solvers) < len(systems):
         return "they are of different kinds"
     params = [{**solver.get_params(deep=False), "seed": None} for solver in solvers]
-    is_one = all(
-        type(s) is type(solvers[0]) and solver_params == params[0]
-        for s, solver_params in zip(solvers, params, strict=True)
-    )
-    return None if is_one else "they differ in more than their seeds"
+    kinds = list(map(type, solvers))
+    is_same = all(pair == (kinds[0], params[0]) for pair in zip(kinds, params, strict=True))
+    return None if is_same else "they differ in more than their seeds"
 
 
 def _distinguishing_texts(systems: Sequence[System]) -> list[list[str]]:
@@ -456,17 +450,13 @@ def _distinguishing_texts(systems: Sequence[System]) -> list[list[str]]:
     changed = [{} if s.solver is None else changed_texts(s.solver) for s in systems]
     keys = list(dict.fromkeys(key for texts in changed for key in texts))
     varying = [key for key in keys if len({texts.get(key) for texts in changed}) > 1]
-    subsets = (
-        subset
-        for size in range(min(len(varying), 3))
-        for subset in itertools.combinations(varying, size)
-    )
-    differ = (
-        subset
-        for subset in subsets
-        if len({tuple(map(texts.get, subset)) for texts in changed}) == len(changed)
-    )
-    distinguishing = next(differ, varying)
+
+    def tells_apart(subset: Sequence[str]) -> bool:
+        return len({tuple(map(texts.get, subset)) for texts in changed}) == len(changed)
+
+    sizes = range(min(len(varying), 3))
+    subsets = (subset for size in sizes for subset in itertools.combinations(varying, size))
+    distinguishing = next(filter(tells_apart, subsets), varying)
     return [[f"{key}={texts[key]}" for key in distinguishing if key in texts] for texts in changed]
 
 
@@ -475,9 +465,8 @@ def unused_name(name: str, used_names: AbstractSet[str]) -> str:
     must.
     """
     numbered = (f"{name} ({number})" for number in itertools.count(2))
-    return next(
-        n for n in itertools.chain([name], numbered) if used_names.isdisjoint({n, n + OUT_OF_FOLD})
-    )
+    names = itertools.chain([name], numbered)
+    return next(n for n in names if used_names.isdisjoint({n, n + OUT_OF_FOLD}))
 
 
 def with_companions(
@@ -495,11 +484,8 @@ def with_companions(
     if dataset.task is Task.MULTIPLE_ANSWER:
         from classic_rc.solvers.trivial import AllPositive
 
-        complete += (
-            []
-            if any(isinstance(solver, AllPositive) for solver in solvers)
-            else [System(AllPositive())]
-        )
+        if not any(isinstance(solver, AllPositive) for solver in solvers):
+            complete.append(System(AllPositive()))
     wants_lexical = not any(solver.name == "lexical" for solver in solvers)
     for system in systems:
         companions = [] if system.solver is None else list(system.solver.companions())
@@ -602,6 +588,6 @@ def is_same_system(first: System, second: System) -> bool:
 
 def is_same_solver(first: Solver, second: Solver) -> bool:
     """Return whether two solvers have the same class and parameters."""
-    return type(first) is type(second) and first.get_params(deep=False) == second.get_params(
-        deep=False
-    )
+    if type(first) is not type(second):
+        return False
+    return first.get_params(deep=False) == second.get_params(deep=False)

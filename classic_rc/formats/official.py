@@ -112,6 +112,7 @@ def _read_answers(node: Node | None, question: Question) -> Iterator[tuple[str, 
 
 QUESTIONS_PER_STORY = 4
 
+# Possessive: otherwise a long row of digits is tried with every length.
 _NUMBER = re.compile(r"[-+]?(?:\d++\.?\d*|\.\d+)(?:[eE][-+]?\d+)?", re.ASCII)
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -92,9 +93,8 @@ class Answerer:
         for place, request in enumerate(requests):
             places_of_task.setdefault(request.task, []).append(place)
         for places in places_of_task.values():
-            for place, value in zip(
-                places, self._answer_task([requests[i] for i in places]), strict=True
-            ):
+            answers = self._answer_task([requests[i] for i in places])
+            for place, value in zip(places, answers, strict=True):
                 values[place] = value
         return values
 
@@ -105,18 +105,16 @@ class Answerer:
         conditional = []
         for of_index in of_document.values():
             options = [of_index[i] for i in sorted(of_index)]
-            conditional.append(
-                [options[i] for i in conditional_requests([request.prompt for request in options])]
-            )
+            prompts = [request.prompt for request in options]
+            conditional.append([options[i] for i in conditional_requests(prompts)])
         documents = [_read(options) for options in conditional]
         joined = join_documents(documents, [str(options[0].document_id) for options in conditional])
         name = requests[0].task
         for document in documents:
             if document.is_label != documents[0].is_label:
                 raise DataError("documents of two kinds in one task", source=f"task {name}")
-        scored = self._score(
-            Dataset([replace(question, gold=None) for question, _ in joined], name=name)
-        )
+        hidden = [replace(question, gold=None) for question, _ in joined]
+        scored = self._score(Dataset(hidden, name=name))
         number: dict[tuple[int, int], float] = {}
         for (_, members), of_question in zip(joined, scored, strict=True):
             if documents[0].is_label:
@@ -126,9 +124,8 @@ class Answerer:
                         is_best = (place == right) == bool(is_selected)
                         number[request.document_id, request.index] = 0.0 if is_best else -1.0
             else:
-                for request, value in zip(
-                    conditional[members[0]], of_question.tolist(), strict=True
-                ):
+                options = conditional[members[0]]
+                for request, value in zip(options, of_question.tolist(), strict=True):
                     number[request.document_id, request.index] = value
         # Requests without a prompt, which `acc_mutual_info` subtracts, change nothing.
         return [number.get((request.document_id, request.index), 0.0) for request in requests]
@@ -139,9 +136,8 @@ class Answerer:
         """
         if self.hides_text:
             dataset = perturb_dataset(dataset, "options-only")
-        solver = configure_solver(
-            self.solver, dataset, Protocol(ties="first", threshold=self.threshold)
-        )
+        protocol = Protocol(ties="first", threshold=self.threshold)
+        solver = configure_solver(self.solver, dataset, protocol)
         shared = EncodingCache()
         fitted = FittedSystem(solver, dataset, shared=shared).solver
         questions = shared.of(dataset)
@@ -156,13 +152,12 @@ class Answerer:
                 found="none",
                 expected="a number",
             )
-        return [
-            np.isin(
-                np.arange(len(question.candidates)),
-                [i for answer in prediction.answers for i in answer],
-            )
-            for question, prediction in zip(dataset, fitted.predict(questions), strict=True)
-        ]
+        are_selected = []
+        for question, prediction in zip(dataset, fitted.predict(questions), strict=True):
+            options = np.arange(len(question.candidates))
+            selected = [i for answer in prediction.answers for i in answer]
+            are_selected.append(np.isin(options, selected))
+        return are_selected
 
 
 def _make_solver(spec: str, path: str | None, parameters: Mapping[str, Any]) -> Solver:
@@ -210,7 +205,9 @@ def _as_text(value: Any) -> str:
     """Return a parameter's text; the harness has made numbers, truth values and lists of what
     looks like them.
     """
-    return f"[{'; '.join(map(_as_text, value))}]" if isinstance(value, list | tuple) else str(value)
+    if not isinstance(value, list | tuple):
+        return str(value)
+    return f"[{'; '.join(map(_as_text, value))}]"
 
 
 def _read(requests: Sequence[Request]) -> Document:
@@ -254,9 +251,10 @@ def _below_best(scores: Scores) -> list[NDArray[np.float64]]:
     """Return each question's scores minus its best one, and 0 for all that tie with it."""
     best = scores.are_best()
     below = []
-    for start, stop in zip(scores.offsets[:-1].tolist(), scores.offsets[1:].tolist(), strict=True):
+    for start, stop in pairwise(scores.offsets.tolist()):
         values, is_best = scores.values[start:stop], best[start:stop]
-        with np.errstate(invalid="ignore"):
+        with np.errstate(invalid="ignore"):  # of two infinite scores
             difference = values - values.max()
-        below.append(np.where(is_best, 0.0, np.nan_to_num(difference, nan=-np.inf, neginf=-np.inf)))
+        difference = np.nan_to_num(difference, nan=-np.inf, neginf=-np.inf)
+        below.append(np.where(is_best, 0.0, difference))
     return below

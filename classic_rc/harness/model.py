@@ -50,12 +50,11 @@ class ClassicRC(LM):
         """Return a number for each request, of any tasks, and False: nothing is known of greedy
         decoding.
         """
-        converted = [
-            Request(
-                str(r.task_name), int(r.doc_id or 0), r.idx, r.doc, str(r.args[0]), str(r.args[1])
-            )
-            for r in requests
-        ]
+        converted = []
+        for r in requests:
+            task, document_id = str(r.task_name), int(r.doc_id or 0)
+            prompt, continuation = str(r.args[0]), str(r.args[1])
+            converted.append(Request(task, document_id, r.idx, r.doc, prompt, continuation))
         return [(value, False) for value in self._answerer.answer(converted)]
 
     def loglikelihood_rolling(

@@ -46,6 +46,8 @@ def harness_yaml(dataset: Dataset, name: str, data_file: str) -> str:
     """
     _check(dataset)
     single = dataset.task is Task.SINGLE_CHOICE
+    metrics = ("acc", "acc_norm") if single else ("acc",)
+    metric_list = [{"metric": m, "aggregation": "mean", "higher_is_better": True} for m in metrics]
     values: dict[str, Any] = {
         "task": task_name(name),
         "dataset_path": "json",
@@ -55,10 +57,7 @@ def harness_yaml(dataset: Dataset, name: str, data_file: str) -> str:
         "doc_to_text": _PROMPT if single else _OPTION_PROMPT,
         "doc_to_choice": "candidates" if single else ["no", "yes"],
         "doc_to_target": "gold" if single else "label",
-        "metric_list": [
-            {"metric": metric, "aggregation": "mean", "higher_is_better": True}
-            for metric in (("acc", "acc_norm") if single else ("acc",))
-        ],
+        "metric_list": metric_list,
         "metadata": {"version": 1.0},
     }
     # Every JSON value is a YAML value. ASCII only, so that no encoding matters.

@@ -250,7 +250,7 @@ class _RunningEvaluation:
                 except ClassicRCError as error:
                     yield name, error
             self.fitted += fitted
-            if not unfinished:
+            if not unfinished:  # nothing is fitted or tuned any more
                 shared.keep_only(dataset)
             for name, result in self._score(fitted, shared, jobs, advance, in_parts):
                 yield name, result

@@ -194,6 +194,7 @@ class MemberComparison:
         rows = [np.concatenate(blocks) for blocks in zip(*self._statistics, strict=True)]
         result, *others = [self._metric.aggregate(statistics) for statistics in rows]
         best = int(np.argmax(others))
+        # Equal results may differ by rounding.
         if result >= others[best] - 1e-12:
             return ()
         where = ", out of fold" if out_of_fold else ""

@@ -59,11 +59,9 @@ def check_engine(engine_type: type[Engine], new_place: Callable[[], str] | None 
     )
 
     def make() -> Engine:
-        return (
-            engine_type(place=new_place())
-            if engine_type.needs_place and new_place
-            else engine_type()
-        )
+        if engine_type.needs_place and new_place:
+            return engine_type(place=new_place())
+        return engine_type()
 
     engine = make()
     assert engine.index(iter(_SENTENCES)) is engine, f"{name}: index must return the engine"
@@ -109,9 +107,8 @@ def _check_searches(engine: Engine) -> None:
         f"{name}: sentences must be int64 and scores float32, got {types}"
     )
     sentence_hits = [(numbers.tolist(), scores) for numbers, scores in hits]
-    assert [sorted(numbers) for numbers, _ in sentence_hits] == [[0, 2, 5], [], [1, 6], []], (
-        f"{name}: other hits"
-    )
+    sorted_numbers = [sorted(numbers) for numbers, _ in sentence_hits]
+    assert sorted_numbers == [[0, 2, 5], [], [1, 6], []], f"{name}: other hits"
     for numbers, scores in sentence_hits:
         pairs = list(zip((-scores).tolist(), numbers, strict=True))
         assert pairs == sorted(pairs), f"{name}: hits must go by descending score, then by number"
@@ -129,15 +126,14 @@ def _check_searches(engine: Engine) -> None:
     assert among.sentences.tolist() == best.sentences.tolist(), (
         f"{name}: the best among all hits must be the best"
     )
-    queries = [
-        f"{q} {option}"
-        for q, options in zip(_QUESTIONS, _OPTIONS, strict=True)
-        for option in options
-    ]
+    queries: list[str] = []
+    for question, options in zip(_QUESTIONS, _OPTIONS, strict=True):
+        queries += [f"{question} {option}" for option in options]
     for number, score, query in zip(
         best.sentences.tolist(), best.scores.tolist(), queries, strict=True
     ):
-        score_of = dict(zip(*(array.tolist() for array in engine.top([query])[0]), strict=True))
+        numbers, scores = engine.top([query])[0]
+        score_of = dict(zip(numbers.tolist(), scores.tolist(), strict=True))
         assert number < 0 or score_of[number] == score, (
             f"{name}: the score must belong to question and option"
         )
@@ -163,14 +159,13 @@ def _check_explanations(engine: Engine) -> None:
 def _check_passages(engine: Engine) -> None:
     texts = " ".join(_SENTENCES[:3]), "An oak has leaves. A fox sleeps.", ""
     passages = [Passage(str(number), text) for number, text in enumerate(texts)]
-    questions = [
-        Question(
-            f"{number}", passage, text, tuple(map(Candidate, options)), None, Task.SINGLE_CHOICE
-        )
-        for number, (passage, (text, options)) in enumerate(
-            itertools.product(passages, zip(_QUESTIONS, _OPTIONS, strict=True))
-        )
-    ]
+    texts_with_options = zip(_QUESTIONS, _OPTIONS, strict=True)
+    questions = []
+    pairs = itertools.product(passages, texts_with_options)
+    for number, (passage, (text, options)) in enumerate(pairs):
+        candidates = tuple(map(Candidate, options))
+        question = Question(str(number), passage, text, candidates, None, Task.SINGLE_CHOICE)
+        questions.append(question)
     ours, plain = engine.best_in_passages(questions), Engine.best_in_passages(engine, questions)
     for attribute in ("sentences", "scores", "offsets"):
         message = (

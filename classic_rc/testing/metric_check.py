@@ -71,10 +71,10 @@ def _check_task(metric: Metric, task: Task) -> None:
     nothing = [Prediction(question.id, ()) for question in dataset]
     assert metric(dataset, nothing) == 0, "without an answer nothing is earned"
     for weights in (None, (0.75, 0.25)):
-        tied = [
-            Prediction(q.id, (_answer(task, q.gold), _answer(task, _wrong_answer(q))), weights)
-            for q in dataset
-        ]
+        tied = []
+        for question in dataset:
+            answers = _answer(task, question.gold), _answer(task, _wrong_answer(question))
+            tied.append(Prediction(question.id, answers, weights))
         first = 0.5 if weights is None else weights[0]
         expected = first * right + (1 - first) * wrong
         assert np.allclose(metric.statistics(dataset, tied), expected), (
@@ -89,20 +89,15 @@ def _questions(task: Task, needs_unanswerable: bool) -> Sequence[Question]:
     dataset: Dataset = synthetic_dataset(task)
     questions = [question for question in dataset if question.gold and question.passage.text]
     if task.has_choices:
-        questions = [
-            question
-            for question in questions
-            if len(question.gold or ()) < len(question.candidates)
-        ]
+        questions = [q for q in questions if len(q.gold or ()) < len(q.candidates)]
     if task.has_spans:
-        questions = [
-            replace(q, candidates=tuple(map(Candidate, dict.fromkeys(q.passage.text.split()))))
-            for q in questions
-        ]
+        words = [dict.fromkeys(q.passage.text.split()) for q in questions]
+        candidates = [tuple(map(Candidate, distinct)) for distinct in words]
+        pairs = zip(questions, candidates, strict=True)
+        questions = [replace(q, candidates=spans) for q, spans in pairs]
     if not task.has_choices:  # a text that is empty once it is normalised need not score 1
-        questions = [
-            replace(q, gold=_longest_words(q.passage.text, len(q.gold or ()))) for q in questions
-        ]
+        golds = [_longest_words(q.passage.text, len(q.gold or ())) for q in questions]
+        questions = [replace(q, gold=gold) for q, gold in zip(questions, golds, strict=True)]
     if needs_unanswerable:
         questions[0] = replace(questions[0], gold=("",))
     return questions
@@ -138,13 +133,10 @@ def _statistics(
         ]
         rows = metric.statistics(questions, predictions)
     else:
-        scores = [
-            [
-                float((i if question.task.has_choices else c.text) in (gold or ()))
-                for i, c in _candidates(question)
-            ]
-            for question, gold in pairs
-        ]
+        scores: list[list[float]] = []
+        for question, gold in pairs:
+            answers = _candidate_answers(question)
+            scores.append([float(answer in (gold or ())) for answer in answers])
         rows = metric.statistics_of_scores(questions, Scores.from_lists(scores))
     assert rows.shape[0] == len(questions), (
         f"{len(questions)} rows of statistics are due, got {rows.shape[0]}"
@@ -153,5 +145,8 @@ def _statistics(
     return rows
 
 
-def _candidates(question: Question) -> list[tuple[int, Candidate]]:
-    return list(enumerate(question.candidates))
+def _candidate_answers(question: Question) -> Sequence[int | str]:
+    """Return what gold has of each candidate that is right: its index, or its text."""
+    if question.task.has_choices:
+        return range(len(question.candidates))
+    return [candidate.text for candidate in question.candidates]

@@ -105,12 +105,10 @@ def _check_task(solver: Solver, dataset: Dataset, position_matters: bool) -> Non
     hidden = score_questions(solver, [replace(q, gold=None) for q in dataset])
     assert _same(hidden, scores), "scores must not depend on gold"
     if not position_matters:
-        reversed_ = score_questions(
-            solver, [replace(q, candidates=tuple(q.candidates)[::-1]) for q in dataset]
-        )
-        is_permuted = all(
-            np.array_equal(a[::-1], b) for a, b in zip(reversed_, scores, strict=True)
-        )
+        backwards = [replace(q, candidates=tuple(q.candidates)[::-1]) for q in dataset]
+        reversed_scores = score_questions(solver, backwards)
+        pairs = zip(reversed_scores, scores, strict=True)
+        is_permuted = all(np.array_equal(row[::-1], expected) for row, expected in pairs)
         assert is_permuted, "permuting candidates must permute their scores"
     # Classes defined in a notebook or a doctest cannot be pickled.
     if _is_importable(type(solver)):

@@ -67,7 +67,8 @@ def _candidates(rng: random.Random, task: Task, passage: Passage) -> tuple[Candi
         return tuple(
             Candidate(rng.choice(("Ann", "Bob", "Carla", "the old house"))) for _ in range(5)
         )
-    texts = [" ".join(rng.choices(_WORDS, k=rng.randint(1, 4))) for _ in range(rng.randint(2, 5))]
+    n_texts = rng.randint(2, 5)
+    texts = [" ".join(rng.choices(_WORDS, k=rng.randint(1, 4))) for _ in range(n_texts)]
     if passage.id == "p2":
         texts[0], texts[1] = "", texts[-1]
     return tuple(map(Candidate, texts))

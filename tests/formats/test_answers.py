@@ -2,41 +2,42 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 
 import pytest
 
-from classic_rc.datasets import from_rows, load
+from classic_rc.datasets import load
 from classic_rc.errors import DataError
 from classic_rc.formats import get_format, read_predictions
 from classic_rc.metrics import METRICS
-from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
+from classic_rc.questions import Candidate, Dataset, Question, Task
 from tests.errors import raises
-
-PASSAGE = Passage("p", "Old Tam keeps the lighthouse with Wren, his dog.")
-
-
-def ask(id, *options, task=Task.SINGLE_CHOICE, gold=0):
-    return Question(id, PASSAGE, "Who?", tuple(map(Candidate, options)), frozenset({gold}), task)
-
+from tests.formats.builders import (
+    PASSAGE,
+    ask,
+    ask_each,
+    ask_for_text,
+    json_lines,
+    select,
+    selected,
+)
 
 FOUR = ("Old  Tam", "Wren", "the dog", "no one")
-SINGLE = Dataset([ask(f"q{i}", *FOUR) for i in range(4)])
-SEVERAL = Dataset([ask(f"q{i}", *FOUR, task=Task.MULTIPLE_ANSWER) for i in range(4)])
+SINGLE = ask_each(4, *FOUR)
+SEVERAL = ask_each(4, *FOUR, task=Task.MULTIPLE_ANSWER)
 
 
-def read(text, dataset, *, reading=None, tmp_path=None, **more):
+def read(text, dataset, *, reading=None, **more):
     notes: list[str] = []
     form = get_format("answers").with_options({} if reading is None else {"reading": reading})
     predictions = form.read(text, dataset, source="a", notes=notes, **more)
     return predictions, notes
 
 
-def jsonl(*values, names=("id", "answer")):
-    return "".join(
-        json.dumps({names[0]: f"q{i}", names[1]: value}) + "\n" for i, value in enumerate(values)
-    )
+def jsonl(*values):
+    return json_lines({"id": f"q{i}", "answer": value} for i, value in enumerate(values))
 
 
 def of_one(value, dataset=SINGLE):
@@ -45,8 +46,9 @@ def of_one(value, dataset=SINGLE):
     """
     others = ["C"] * (len(dataset) - 1)
     predictions, notes = read(jsonl(value, *others), dataset)
-    assert bool(notes) == (not predictions[0].answers)
-    return set(predictions[0].answers[0]) if predictions[0].answers else None
+    options = selected(predictions)[0]
+    assert bool(notes) == (options is None)
+    return options
 
 
 @pytest.mark.parametrize(
@@ -175,42 +177,34 @@ def test_a_selection_with_an_unknown_part_says_nothing(value):
 )
 def test_columns_are_known_by_name_in_every_layout(tmp_path, id_name, answer_name):
     rows = [{"model": "m", id_name: f"q{i}", answer_name: "ABCD"[i]} for i in range(4)]
-    texts = [
-        "".join(json.dumps(row) + "\n" for row in rows),
-        json.dumps(rows, indent=1),
-        "\n".join([f"model,{id_name},{answer_name}", *(f"m,q{i},{'ABCD'[i]}" for i in range(4))]),
-        "\r\n".join(
-            [f"{id_name}\t{answer_name}\tmodel", *(f"q{i}\t{'ABCD'[i]}\tm" for i in range(4)), ""]
-        ),
-    ]
-    for text in texts:
+    cells = [list(rows[0]), *(list(row.values()) for row in rows)]
+    csv = "\n".join(map(",".join, cells))
+    tsv = "\r\n".join("\t".join(reversed(row)) for row in cells) + "\r\n"
+    for text in (json_lines(rows), json.dumps(rows, indent=1), csv, tsv):
         path = tmp_path / "answers"
         path.write_text(text, encoding="utf-8", newline="")
         notes: list[str] = []
-        predictions = read_predictions(path, SINGLE, notes=notes)
-        assert [set(p.answers[0]) for p in predictions] == [{0}, {1}, {2}, {3}]
+        assert selected(read_predictions(path, SINGLE, notes=notes)) == [{0}, {1}, {2}, {3}]
         assert notes == []
 
 
-def test_one_object_maps_ids_to_answers(tmp_path):
-    for indent in (None, 1):
-        path = tmp_path / "answers.json"
-        path.write_text(
-            json.dumps({f"q{i}": "ABCD"[i] for i in range(4)}, indent=indent), encoding="utf-8"
-        )
-        assert [set(p.answers[0]) for p in read_predictions(path, SINGLE)] == [{0}, {1}, {2}, {3}]
-    path.write_text('{"q0": ["A", "C"], "q1": "B", "q2": [], "q3": null}', encoding="utf-8")
-    notes: list[str] = []
-    assert [p.answers for p in read_predictions(path, SEVERAL, notes=notes)] == [
-        (frozenset({0, 2}),),
-        (frozenset({1}),),
-        (frozenset(),),
-        (),
-    ]
+@pytest.mark.parametrize("indent", [None, 1])
+def test_one_object_maps_ids_to_answers(indent):
+    text = json.dumps({f"q{i}": "ABCD"[i] for i in range(4)}, indent=indent)
+    assert get_format("answers").recognises(text)
+    assert selected(read(text, SINGLE)[0]) == [{0}, {1}, {2}, {3}]
+
+
+def test_one_object_may_have_lists_and_null():
+    text = '{"q0": ["A", "C"], "q1": "B", "q2": [], "q3": null}'
+    predictions, notes = read(text, SEVERAL)
+    assert selected(predictions) == [{0, 2}, {1}, set(), None]
     assert len(notes) == 1
-    path.write_text('{"q0": "A"}', encoding="utf-8")
-    with raises(DataError, source=str(path), found="none for 'q1'"):
-        read_predictions(path, SINGLE)
+
+
+def test_one_object_has_an_answer_to_each_question():
+    with raises(DataError, source="a", found="none for 'q1'"):
+        read('{"q0": "A"}', SINGLE)
 
 
 def test_cells_may_have_line_ends_and_commas(tmp_path):
@@ -218,17 +212,13 @@ def test_cells_may_have_line_ends_and_commas(tmp_path):
     path.write_text(
         'id,response\nq0,"B"\nq1,"Answer:\nB"\nq2,"[""A"", ""C""]"\nq3,"A, C"\n', encoding="utf-8"
     )
-    selected = [set(p.answers[0]) for p in read_predictions(path, SEVERAL)]
-    assert selected == [{1}, {1}, {0, 2}, {0, 2}]
+    assert selected(read_predictions(path, SEVERAL)) == [{1}, {1}, {0, 2}, {0, 2}]
 
 
 def test_predictions_are_read_and_not_the_gold_next_to_them():
-    rows = [
-        {"id": f"q{i}", "answer": "A", "prediction": "B", "output": "it is B"} for i in range(4)
-    ]
-    predictions, notes = read("\n".join(map(json.dumps, rows)), SINGLE)
-    assert [set(p.answers[0]) for p in predictions] == [{1}] * 4
-    (note,) = notes
+    columns = {"answer": "A", "prediction": "B", "output": "it is B"}
+    predictions, (note,) = read(json_lines({"id": f"q{i}", **columns} for i in range(4)), SINGLE)
+    assert selected(predictions) == [{1}] * 4
     assert "'prediction'" in note
     assert "answer, output" in note
 
@@ -288,20 +278,16 @@ def test_missing_and_unknown_questions_are_refused():
     ],
 )
 def test_indices_count_from_where_the_file_shows(values, options):
-    predictions, _ = read(jsonl(*values), SINGLE)
-    assert [next(iter(p.answers[0])) if p.answers else None for p in predictions] == options
+    expected = [None if option is None else {option} for option in options]
+    for in_objects in (False, True):
+        answers = [{"answer": value} for value in values] if in_objects else values
+        assert selected(read(jsonl(*answers), SINGLE)[0]) == expected
 
 
 def test_an_option_of_one_period_is_not_an_empty_answer():
-    predictions, notes = read(jsonl("", "A"), Dataset([ask(f"q{i}", "tea", ".") for i in range(2)]))
+    predictions, notes = read(jsonl("", "A"), ask_each(2, "tea", "."))
     assert predictions[0].answers == ()
     assert len(notes) == 1
-
-
-def test_indices_in_objects_count_from_where_the_file_shows():
-    predictions, notes = read(jsonl(*({"answer": i} for i in (0, 1, 2, 3))), SINGLE)
-    assert [set(p.answers[0]) for p in predictions] == [{0}, {1}, {2}, {3}]
-    assert notes == []
 
 
 @pytest.mark.parametrize("values", [[1, 2, 3, 1], [0, 4, 1, 1], [1, 2, 3, "C"]])
@@ -313,25 +299,27 @@ def test_indices_that_may_count_from_0_or_1_are_refused_unless_declared(values):
     )
     for first in (0, 1):
         predictions, _ = read(jsonl(*values), SINGLE, reading=f"index{first}")
-        assert set(predictions[0].answers[0] if predictions[0].answers else ()) == (
-            {values[0] - first} & {0, 1}
-        )
+        option = values[0] - first
+        assert selected(predictions)[0] == (None if option < 0 else {option})
 
 
 def test_numbers_that_are_texts_of_options_are_texts():
     dataset = Dataset([ask("q0", "3", "4", "2", "5"), ask("q1", "1945", "1918", "1", "0")])
     predictions, notes = read("id,answer\nq0,2\nq1,1945\n", dataset)
-    assert [set(p.answers[0]) for p in predictions] == [{2}, {0}]
+    assert selected(predictions) == [{2}, {0}]
     predictions, notes = read("id,answer\nq0,7\nq1,B\n", dataset)
-    assert [p.answers for p in predictions] == [(), (frozenset({1}),)]
+    assert selected(predictions) == [None, {1}]
     assert len(notes) == 1
 
 
-def test_several_indices(tmp_path):
-    predictions, _ = read(jsonl([0, 2], [1], [], [3, 1]), SEVERAL)
-    assert [set(p.answers[0]) for p in predictions] == [{0, 2}, {1}, set(), {1, 3}]
-    predictions, _ = read(jsonl("1,3", "2", "4", "1 2"), SEVERAL)
-    assert [set(p.answers[0]) for p in predictions] == [{0, 2}, {1}, {3}, {0, 1}]
+def test_several_indices_count_from_where_the_file_shows():
+    from_zero, _ = read(jsonl([0, 2], [1], [], [3, 1]), SEVERAL)
+    assert selected(from_zero) == [{0, 2}, {1}, set(), {1, 3}]
+    from_one, _ = read(jsonl("1,3", "2", "4", "1 2"), SEVERAL)
+    assert selected(from_one) == [{0, 2}, {1}, {3}, {0, 1}]
+
+
+def test_lists_that_may_be_indices_or_flags_are_refused():
     with raises(
         DataError,
         field="answer",
@@ -343,22 +331,14 @@ def test_several_indices(tmp_path):
 def test_a_letter_that_is_the_text_of_another_option_is_what_the_other_answers_are():
     dataset = Dataset([ask("q0", "B", "A", "C", "D"), *SINGLE[1:]])
     letters, _ = read(jsonl("A", "B", "C", "D"), dataset)
+    assert selected(letters)[0] == {0}
     texts, _ = read(jsonl("A", "wren", "the dog", "no one"), dataset)
-    assert (set(letters[0].answers[0]), set(texts[0].answers[0])) == ({0}, {1})
+    assert selected(texts)[0] == {1}
 
 
 def test_several_rows_of_a_question_are_samples_whose_mean_counts():
-    rows = [
-        ("q0", "A"),
-        ("q0", "B"),
-        ("q0", "A"),
-        ("q1", "A"),
-        ("q1", "?"),
-        ("q2", "A"),
-        ("q2", "A"),
-        ("q3", "x"),
-    ]
-    predictions, notes = read("id,answer\n" + "".join(f"{q},{a}\n" for q, a in rows), SINGLE)
+    rows = "q0,A q0,B q0,A q1,A q1,? q2,A q2,A q3,x".split()
+    predictions, notes = read("\n".join(["id,answer", *rows]), SINGLE)
     assert [p.answers for p in predictions] == [
         (frozenset({0}), frozenset({1})),
         (frozenset({0}),),
@@ -366,7 +346,8 @@ def test_several_rows_of_a_question_are_samples_whose_mean_counts():
         (),
     ]
     assert [p.weights for p in predictions] == [(2 / 3, 1 / 3), (0.5,), None, None]
-    assert METRICS["accuracy"](SINGLE, predictions) == pytest.approx((2 / 3 + 1 / 2 + 1 + 0) / 4)
+    mean = (2 / 3 + 1 / 2 + 1 + 0) / 4
+    assert METRICS["accuracy"](SINGLE, predictions) == pytest.approx(mean)
     assert any("2 of 8 answers" in note for note in notes)
     assert any("3 of 4 questions have several answers" in note for note in notes)
 
@@ -376,64 +357,64 @@ def test_an_unparsed_sample_scores_what_no_answer_scores(name):
     """Statistics of samples are averaged, and a question without an answer has all its options
     wrong.
     """
-    metric = METRICS[name]
-    half, _ = read("id,answer\nq0,A\nq0,?\nq1,A\nq2,A\nq3,A\n", SEVERAL)
-    all_, _ = read(jsonl("A", "A", "A", "A"), SEVERAL)
-    unparsed, _ = read(jsonl("?", "A", "A", "A"), SEVERAL)
-    rows = [metric.statistics(SEVERAL, predictions)[0] for predictions in (half, all_, unparsed)]
-    assert rows[0] == pytest.approx((rows[1] + rows[2]) / 2)
-    assert any(rows[1] != rows[2])
+    texts = {
+        "half": "id,answer\nq0,A\nq0,?\nq1,A\nq2,A\nq3,A\n",
+        "all": jsonl("A", "A", "A", "A"),
+        "unparsed": jsonl("?", "A", "A", "A"),
+    }
+    rows = {}
+    for label, text in texts.items():
+        predictions, _ = read(text, SEVERAL)
+        rows[label] = METRICS[name].statistics(SEVERAL, predictions)[0]
+    assert rows["half"] == pytest.approx((rows["all"] + rows["unparsed"]) / 2)
+    assert any(rows["all"] != rows["unparsed"])
 
 
-def test_an_unparsed_sample_of_texts_scores_0():
-    spans = Dataset([Question("q0", PASSAGE, "Who?", (), ("Tam", "Wren"), Task.SPAN)])
+@pytest.mark.parametrize("metric", ["em", "f1"])
+def test_an_unparsed_sample_of_texts_scores_0(metric):
+    spans = ask_for_text(1, "Tam", "Wren")
     predictions, _ = read('{"id": "q0", "answer": "Tam"}\n{"id": "q0", "answer": ""}\n', spans)
-    assert (METRICS["em"](spans, predictions), METRICS["f1"](spans, predictions)) == (0.5, 0.5)
+    assert METRICS[metric](spans, predictions) == 0.5
 
 
 def test_texts_of_spans_and_cloze_are_read_as_they_are():
-    spans = Dataset([Question(f"q{i}", PASSAGE, "Who?", (), ("Tam",), Task.SPAN) for i in range(3)])
-    predictions, _ = read(jsonl("Old Tam", 1945, ["Wren"]), spans)
+    predictions, _ = read(jsonl("Old Tam", 1945, ["Wren"]), ask_for_text(3, "Tam"))
     assert [p.answers for p in predictions] == [(("Old Tam",),), (("1945",),), (("Wren",),)]
-    text_tasks = Dataset(
-        [Question(f"q{i}", PASSAGE, "Who?", (), ("Tam",), Task.MULTI_SPAN) for i in range(4)]
-    )
-    predictions, _ = read(
-        jsonl("Tam, Wren", ["Tam", "Wren"], '["Tam", "Wren"]', ["Tam", " "]), text_tasks
-    )
-    assert [p.answers for p in predictions] == [
-        (("Tam, Wren",),),
-        (("Tam", "Wren"),),
-        (("Tam", "Wren"),),
-        (),
-    ]
-    cloze = Dataset(
-        [Question("q0", PASSAGE, "@placeholder", (Candidate("Tam", 4, 7),), ("Tam",), Task.CLOZE)]
-    )
+    mention = (Candidate("Tam", 4, 7),)
+    cloze = Dataset([Question("q0", PASSAGE, "@placeholder", mention, ("Tam",), Task.CLOZE)])
     assert read("id\tpred\nq0\tA\n", cloze)[0][0].answers == (("A",),)
+
+
+@pytest.mark.parametrize(
+    ("value", "answers"),
+    [
+        ("Tam, Wren", (("Tam, Wren",),)),
+        (["Tam", "Wren"], (("Tam", "Wren"),)),
+        ('["Tam", "Wren"]', (("Tam", "Wren"),)),
+        (["Tam", " "], ()),
+    ],
+)
+def test_several_spans_are_a_list(value, answers):
+    questions = ask_for_text(1, "Tam", task=Task.MULTI_SPAN)
+    assert read(jsonl(value), questions)[0][0].answers == answers
 
 
 def test_rows_of_candidates_are_of_another_format(tmp_path):
     path = tmp_path / "rows"
-    rows = [
-        {"question_id": f"q{i}", "candidate": k, "answer": "x", "selected": k == 0}
-        for i in range(4)
-        for k in range(4)
-    ]
-    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    assert [set(p.answers[0]) for p in read_predictions(path, SINGLE)] == [{0}] * 4
+    rows = []
+    for i, candidate in itertools.product(range(4), range(4)):
+        row = {"question_id": f"q{i}", "candidate": candidate, "selected": candidate == 0}
+        rows.append(row | {"answer": "x"})
+    path.write_text(json_lines(rows), encoding="utf-8")
+    assert selected(read_predictions(path, SINGLE)) == [{0}] * 4
 
 
-def test_options_beyond_z_are_written_as_texts():
-    thirty_options = Dataset([ask("q0", *(f"option {i}" for i in range(30)))])
-    from classic_rc.predictions import Prediction
-
-    for option, written in ((25, "Z"), (26, "option 26")):
-        text = get_format("answers").write(
-            thirty_options, predictions=[Prediction("q0", (frozenset({option}),))]
-        )
-        assert json.loads(text) == {"id": "q0", "answer": written}
-        assert read(text, thirty_options)[0][0].answers == (frozenset({option}),)
+@pytest.mark.parametrize(("option", "written"), [(25, "Z"), (26, "option 26")])
+def test_options_beyond_z_are_written_as_texts(option, written):
+    thirty_options = ask_each(1, *(f"option {i}" for i in range(30)))
+    text = get_format("answers").write(thirty_options, predictions=select(thirty_options, {option}))
+    assert json.loads(text) == {"id": "q0", "answer": written}
+    assert selected(read(text, thirty_options)[0]) == [{option}]
 
 
 @pytest.mark.parametrize("text", ["q0,A\nq1,B\n", "id,completion\nq0,A\n", "id;completion\nq0;A\n"])
@@ -472,21 +453,11 @@ def test_numbers_that_are_not_those_of_the_questions_are_refused(text):
 
 
 def test_numbers_that_are_ids_stay_ids():
-    rows = [
-        {
-            "id": str(3 - number),
-            "passage": "P",
-            "question": f"Q{number}",
-            "candidates": ["a", "b"],
-            "gold": 0,
-        }
-        for number in range(4)
-    ]
-    data = from_rows(rows)
+    data = Dataset([ask(str(3 - number), "a", "b") for number in range(4)])
     predictions, _ = read("0,B\n1,A\n2,A\n3,A\n", data)
-    assert [next(iter(prediction.answers)) for prediction in predictions] == [{0}, {0}, {0}, {1}]
+    assert selected(predictions) == [{0}, {0}, {0}, {1}]
     predictions, _ = read("B\nA\nA\nA\n", data)
-    assert [next(iter(prediction.answers)) for prediction in predictions] == [{1}, {0}, {0}, {0}]
+    assert selected(predictions) == [{1}, {0}, {0}, {0}]
 
 
 def test_a_submission_of_numbered_answers_has_the_accuracy_that_plain_python_counts(shared_data):

@@ -4,34 +4,28 @@ answer.
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from classic_rc.errors import DataError, UsageError
 from classic_rc.formats import get_format
 from classic_rc.predictions import AnswerCounts
-from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
+from classic_rc.questions import Task
 from tests.errors import raises
+from tests.formats.builders import ask_each, ask_for_text, json_lines, selected
 
-PASSAGE = Passage("p", "Old Tam keeps the lighthouse with Wren, his dog.")
 FOUR = ("Old Tam", "Wren", "the dog", "no one")
 
 
 def read(*texts, options=FOUR, task=Task.SINGLE_CHOICE, pattern=None):
     """The options that each text is read as, next to a last answer B; None if it states none."""
-    candidates = tuple(map(Candidate, options))
-    rows = [*texts, "B"]
-    dataset = Dataset(
-        [
-            Question(f"q{i}", PASSAGE, "Who?", candidates, frozenset({0}), task)
-            for i in range(len(rows))
-        ]
-    )
-    lines = "\n".join(json.dumps({"id": f"q{i}", "text": text}) for i, text in enumerate(rows))
+    dataset = ask_each(len(texts) + 1, *options, task=task)
     form = get_format("answers").with_options({} if pattern is None else {"pattern": pattern})
-    predictions = form.read(lines, dataset, source="a")
-    return [set(p.answers[0]) if p.answers else None for p in predictions[:-1]], predictions
+    predictions = form.read(text_rows(*texts, "B"), dataset, source="a")
+    return selected(predictions[:-1]), predictions
+
+
+def text_rows(*texts):
+    return json_lines({"id": f"q{i}", "text": text} for i, text in enumerate(texts))
 
 
 @pytest.mark.parametrize(
@@ -262,21 +256,14 @@ def test_numbers_in_texts_are_options_only_if_all_answers_are_numbers():
     assert read("The answer is 2", "\\boxed{1}", "The answer is (B)")[0] == [None, None, {1}]
     numbers = ["The answer is 0", "\\boxed{1}", "The answer is 2."]
     assert read(*numbers, options=("red", "blue", "green"))[0] == [None] * 3  # the last row is B
-    candidates = tuple(map(Candidate, ("red", "blue", "green")))
-    dataset = Dataset(
-        [
-            Question(f"q{i}", PASSAGE, "Which?", candidates, frozenset({0}), Task.SINGLE_CHOICE)
-            for i in range(3)
-        ]
-    )
-    lines = "\n".join(json.dumps({"id": f"q{i}", "text": text}) for i, text in enumerate(numbers))
+    dataset, lines = ask_each(3, "red", "blue", "green"), text_rows(*numbers)
     predictions = get_format("answers").read(lines, dataset, source="a")
-    assert [set(p.answers[0]) for p in predictions] == [{0}, {1}, {2}]
+    assert selected(predictions) == [{0}, {1}, {2}]
     with raises(DataError, field="text"):
         get_format("answers").read(lines.replace("is 0", "is 1"), dataset, source="a")
 
 
-def test_several_right_options_in_a_final_form():
+def test_a_final_form_may_state_several_options():
     texts = [
         "The answers are A and C because they bark",
         "\\boxed{A, C}",
@@ -299,6 +286,9 @@ def test_a_pattern_replaces_all_forms():
     assert read(*texts, pattern=pattern)[0] == [{1}, None, None, {2}]
     # without a group the whole match counts
     assert read(*texts, pattern=r"v(?:)ote for \(?[A-D]")[0] == [None] * 4
+
+
+def test_unusable_options_of_a_file_are_refused():
     with raises(UsageError, field="pattern", found="("):
         get_format("answers").with_options({"pattern": "("})
     with raises(UsageError, field="reading", found="index", expected="index1, index0"):
@@ -309,19 +299,19 @@ def test_a_pattern_replaces_all_forms():
         get_format("squad").with_options({"pattern": "x"})
 
 
-def test_spans_are_the_text_after_the_reasoning_or_what_the_pattern_finds():
-    dataset = Dataset([Question("q0", PASSAGE, "Who?", (), ("Tam",), Task.SPAN)])
-    for text, pattern, answers in (
-        ("<think>Wren?</think>Tam", None, (("Tam",),)),
-        ("It is [Tam].", r"\[(.*?)\]", (("Tam",),)),
-        ("It is [Tam] or [Wren].", r"\[(.*?)\]", ()),
-        ("It is Tam.", r"\[(.*?)\]", ()),
-    ):
-        form = get_format("answers").with_options({} if pattern is None else {"pattern": pattern})
-        assert (
-            form.read(json.dumps({"id": "q0", "text": text}), dataset, source="a")[0].answers
-            == answers
-        )
+@pytest.mark.parametrize(
+    ("text", "options", "answers"),
+    [
+        ("<think>Wren?</think>Tam", {}, (("Tam",),)),
+        ("It is [Tam].", {"pattern": r"\[(.*?)\]"}, (("Tam",),)),
+        ("It is [Tam] or [Wren].", {"pattern": r"\[(.*?)\]"}, ()),
+        ("It is Tam.", {"pattern": r"\[(.*?)\]"}, ()),
+    ],
+)
+def test_spans_are_the_text_after_the_reasoning_or_what_the_pattern_finds(text, options, answers):
+    form = get_format("answers").with_options(options)
+    (prediction,) = form.read(text_rows(text), ask_for_text(1, "Tam"), source="a")
+    assert prediction.answers == answers
 
 
 def test_the_report_counts_each_way_and_shows_three_examples():
