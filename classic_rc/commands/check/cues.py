@@ -15,14 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.commands.check.features import (
-    FIELD_NAME,
-    PIECE,
-    WORD_CUE,
-    Family,
-    FeatureMatrix,
-    FeatureSource,
-)
+from classic_rc.commands.check.families import FIELD_NAME, PIECE, WORD_CUE, Family, FeatureSource
+from classic_rc.commands.check.feature_matrix import FeatureMatrix
 from classic_rc.commands.check.known_cues import PUBLISHED, WORD_CUES
 from classic_rc.commands.check.null_distribution import OrderFeatures
 from classic_rc.commands.check.option_arrays import Floats, Integers, OptionTable

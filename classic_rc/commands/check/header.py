@@ -12,13 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.commands.check.features import (
-    FeatureMatrix,
-    FeatureSource,
-    frequent_codes,
-    without_constants,
-)
+from classic_rc.commands.check.families import FeatureSource
+from classic_rc.commands.check.feature_matrix import FeatureMatrix, without_constants
 from classic_rc.commands.check.option_arrays import Floats, Integers, OptionTable
+from classic_rc.commands.check.text_features import frequent_codes
 from classic_rc.errors import UsageError
 from classic_rc.folds import FoldPlan
 from classic_rc.kernels.arrays import look_up, offsets_of, ragged_indices, runs_of

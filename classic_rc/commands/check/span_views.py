@@ -19,21 +19,14 @@ from numpy.typing import NDArray
 from classic_rc.commands.check.accepted import match_accepted
 from classic_rc.commands.check.contexts import FieldSources, sources_of_fields
 from classic_rc.commands.check.cues import Cue, CueKind, describe_steps, rank_suspects
-from classic_rc.commands.check.features import (
-    Family,
-    FeatureMatrix,
-    FeatureSource,
-    describe_character,
-    flag_entries,
-    join_features,
-    least_questions,
-    position_entries,
-    rank_edges,
-)
+from classic_rc.commands.check.families import Family, FeatureSource
+from classic_rc.commands.check.feature_matrix import FeatureMatrix, flag_entries, join_features
+from classic_rc.commands.check.features import least_questions, position_entries, rank_edges
 from classic_rc.commands.check.header import Header, HeaderRow
 from classic_rc.commands.check.measurements import Measurement, point_in_time
 from classic_rc.commands.check.option_arrays import Floats, Integers, OptionTable
 from classic_rc.commands.check.score_test import DRAWS, LEVELS, ScoreTest
+from classic_rc.commands.check.text_features import describe_character
 from classic_rc.errors import UsageError
 from classic_rc.kernels.arrays import offsets_of
 from classic_rc.kernels.draws import text_keys, uniform_draws
