@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from classic_rc.commands.check.conditional_logit import pool
 from classic_rc.commands.check.families import Family, FeatureSource
 from classic_rc.commands.check.known_cues import PUBLISHED
 from classic_rc.commands.check.measurements import Measurement
@@ -45,12 +46,11 @@ class Ones(NamedTuple):
         """
         place = np.full(width, -1, dtype=np.int32)
         place[kept_columns] = np.arange(len(kept_columns), dtype=np.int32)
+        dtype = np.uint16 if len(kept_columns) <= 2**16 else np.int32
         for i, (columns, sizes) in enumerate(blocks):
             is_kept = place[columns] >= 0
             rows = np.repeat(np.arange(len(sizes)), sizes)[is_kept]
-            columns = place[columns[is_kept]].astype(
-                np.uint16 if len(kept_columns) <= 2**16 else np.int32
-            )
+            columns = place[columns[is_kept]].astype(dtype)
             blocks[i] = columns, np.bincount(rows, minlength=len(sizes))
         offsets = offsets_of(np.concatenate([sizes for _, sizes in blocks]))
         offsets = offsets.astype(np.int32 if offsets[-1] < 2**31 else np.int64)
@@ -65,13 +65,17 @@ class Ones(NamedTuple):
         from scipy.sparse import csr_matrix
 
         identity = np.arange(first, dtype=np.int32)
-        block_columns = self.columns[self.offsets[start] : self.offsets[stop]]
+        block_offsets = self.offsets[start : stop + 1]
+        block_columns = self.columns[block_offsets[0] : block_offsets[-1]]
         columns = np.concatenate([identity, block_columns], dtype=np.int32)
-        offsets = np.concatenate(
-            [identity, self.offsets[start : stop + 1] - self.offsets[start] + first]
-        )
+        offsets = np.concatenate([identity, block_offsets - block_offsets[0] + first])
         data = np.ones(len(columns), dtype=dtype)
         return csr_matrix((data, columns, offsets), shape=(len(offsets) - 1, self.width))
+
+    def blocks(self) -> Iterator[tuple[int, int, NDArray[np.integer]]]:
+        """Yield blocks of rows, by their ends, with the columns of their ones."""
+        for start, stop in runs_of(np.diff(self.offsets), _BLOCK_ONES):
+            yield start, stop, self.columns[self.offsets[start] : self.offsets[stop]]
 
     def select(self, rows: Integers) -> csr_matrix:
         """Return some rows, of float32."""
@@ -118,7 +122,8 @@ class FeatureMatrix:
     @cached_property
     def is_published(self) -> NDArray[np.bool_]:
         """Whether each feature is a cue of published artifacts."""
-        return np.array([self.name(j) in PUBLISHED for j in range(len(self))], dtype=bool)
+        names = map(self.name, range(len(self)))
+        return np.array([name in PUBLISHED for name in names], dtype=bool)
 
     @cached_property
     def has_context(self) -> NDArray[np.bool_]:
@@ -142,8 +147,7 @@ class FeatureMatrix:
         """How many options have each sparse feature."""
         uses = np.zeros(self.n_sparse, dtype=np.int64)
         for numbers, ones in self.parts():
-            for start, stop in runs_of(np.diff(ones.offsets), _BLOCK_ONES):
-                columns = ones.columns[ones.offsets[start] : ones.offsets[stop]]
+            for _, _, columns in ones.blocks():
                 uses[numbers] += np.bincount(columns, minlength=ones.width)
         return uses
 
@@ -156,24 +160,23 @@ class FeatureMatrix:
         for start, stop in runs_of(self.uses[features], 2 * _BLOCK_ONES):
             place = np.full(self.n_sparse, -1, dtype=np.int32)
             place[features[start:stop]] = np.arange(stop - start)
-            is_asked = place >= 0
             pairs = [np.zeros((2, 0), dtype=np.int32)]
             for numbers, ones in self.parts():
-                for first, last in (
-                    runs_of(np.diff(ones.offsets), _BLOCK_ONES) if is_asked[numbers].any() else ()
-                ):
-                    columns = ones.columns[ones.offsets[first] : ones.offsets[last]]
-                    entries = np.flatnonzero(is_asked[numbers][columns])
-                    options = np.arange(first, last, dtype=np.int32)
-                    options = np.repeat(options, np.diff(ones.offsets[first : last + 1]))
-                    pairs.append(np.stack([place[numbers][columns[entries]], options[entries]]))
+                part_place = place[numbers]
+                is_asked = part_place >= 0
+                if not is_asked.any():
+                    continue
+                for first, last, columns in ones.blocks():
+                    entries = np.flatnonzero(is_asked[columns])
+                    sizes = np.diff(ones.offsets[first : last + 1])
+                    options = np.repeat(np.arange(first, last, dtype=np.int32), sizes)
+                    pairs.append(np.stack([part_place[columns[entries]], options[entries]]))
             feature, options = np.concatenate(pairs, axis=1)
             if stop - start <= 2**16:
                 feature = feature.astype(np.uint16)  # has a faster sort
             options = options[np.argsort(feature, kind="stable")]
-            yield from np.split(
-                options, np.cumsum(np.bincount(feature, minlength=stop - start))[:-1]
-            )
+            ends = np.cumsum(np.bincount(feature, minlength=stop - start))
+            yield from np.split(options, ends[:-1])
 
     def columns(self, features: Sequence[int]) -> Iterator[NDArray[np.float64]]:
         """Yield the values of each of some features, of all options."""
@@ -192,30 +195,32 @@ class FeatureMatrix:
         (n_features, n_weights).
         """
         joined = np.concatenate(weights, axis=1, dtype=np.float32)
-        sparse = np.concatenate([np.zeros_like(joined[:0]), *(p.sums(joined) for p in self.sparse)])
+        sparse = np.concatenate([joined[:0], *(ones.sums(joined) for ones in self.sparse)])
         ends = np.cumsum([block.shape[1] for block in weights])[:-1]
-        return [
-            np.concatenate([sums, self.dense.T @ np.ascontiguousarray(block)], dtype=np.float64)
-            for sums, block in zip(
-                np.split(sparse, ends, axis=1), np.split(joined, ends, axis=1), strict=True
-            )
-        ]
+        blocks = zip(np.split(sparse, ends, axis=1), np.split(joined, ends, axis=1), strict=True)
+        sums = []
+        for sparse_sums, block in blocks:
+            dense_sums = self.dense.T @ np.ascontiguousarray(block)
+            sums.append(np.concatenate([sparse_sums, dense_sums], dtype=np.float64))
+        return sums
 
     def counts(self, is_chosen: NDArray[np.bool_]) -> Iterator[NDArray[np.float64]]:
         """Yield the sums of features over chosen options, for some choices at a time.
 
-        `chosen` has shape (n_options, n_choices).
+        `is_chosen` has shape (n_options, n_choices).
         """
         n_options, n = is_chosen.shape
         sparse = np.zeros((self.n_sparse, n), dtype=np.int32)
         for start in range(0, n_options, _COUNTED_OPTIONS):
             block = is_chosen[start : start + _COUNTED_OPTIONS]
             # One step adds four counts of 16 bits: a block has so few options that none overflows.
-            flags = np.zeros((len(block), -(-n // 4) * 4), dtype=np.uint16)
+            n_fours = -(-n // 4)
+            flags = np.zeros((len(block), 4 * n_fours), dtype=np.uint16)
             flags[:, :n] = block
+            fours = flags.view(np.int64)
             for numbers, ones in self.parts():
                 rows = ones.rows(start, start + len(block), dtype=np.int64)
-                sparse[numbers] += (rows.T @ flags.view(np.int64)).view(np.uint16)[:, :n]
+                sparse[numbers] += (rows.T @ fours).view(np.uint16)[:, :n]
         for start in range(0, n, CHOICES):
             numbers = slice(start, start + CHOICES)
             dense = self.dense.T @ is_chosen[:, numbers].astype(np.float32, order="C")
@@ -242,12 +247,8 @@ class FeatureEntries(NamedTuple):
         from scipy.sparse import csr_matrix
 
         shape = int(item.max(initial=-1)) + 1, len(values)
-        return cls(
-            families,
-            values,
-            csr_matrix((np.ones(len(pairs[0]), dtype=np.int8), pairs), shape=shape),
-            item,
-        )
+        ones = np.ones(len(pairs[0]), dtype=np.int8)
+        return cls(families, values, csr_matrix((ones, pairs), shape=shape), item)
 
 
 Flag = tuple[Family, str, NDArray[np.integer]]
@@ -256,12 +257,14 @@ Flag = tuple[Family, str, NDArray[np.integer]]
 
 def flag_entries(table: OptionTable, flags: Sequence[Flag]) -> FeatureEntries:
     """Return features as entries of the options."""
-    families, names = [family for family, _, _ in flags], [name for _, name, _ in flags]
-    options = [np.zeros(0, dtype=np.int32), *(options for _, _, options in flags)]
-    items = np.concatenate(options, dtype=np.int32, casting="same_kind")
-    numbers = np.arange(len(flags), dtype=np.int32)
-    codes = np.repeat(numbers, [len(options) for _, _, options in flags])
-    return FeatureEntries.of_pairs(families, names, (items, codes), np.arange(len(table.texts)))
+    families = [family for family, _, _ in flags]
+    names = [name for _, name, _ in flags]
+    having = [options for _, _, options in flags]
+    empty = np.zeros(0, dtype=np.int32)
+    options = np.concatenate([empty, *having], dtype=np.int32, casting="same_kind")
+    codes = np.repeat(np.arange(len(flags), dtype=np.int32), [*map(len, having)])
+    pairs = options, codes
+    return FeatureEntries.of_pairs(families, names, pairs, np.arange(len(table.texts)))
 
 
 def join_features(
@@ -283,14 +286,10 @@ def join_features(
         values += [source.values[i] for i in frequent.tolist()]
         del source, frequent, ones
         release_memory()
-    return FeatureMatrix(
-        table,
-        sparse,
-        np.array(ranks, dtype=np.float32).reshape(-1, len(table.texts)).T,
-        [*families, *map(rank_family, ranked)],
-        [*values, *(m.most for m in ranked)],
-        opposites,
-    )
+    families += map(rank_family, ranked)
+    values += (measured.most for measured in ranked)
+    dense = np.array(ranks, dtype=np.float32).reshape(-1, len(table.texts)).T
+    return FeatureMatrix(table, sparse, dense, families, values, opposites)
 
 
 def rank_family(measured: Measurement) -> Family:
@@ -309,21 +308,17 @@ def _pack(table: OptionTable, source: FeatureEntries, min_questions: int) -> tup
 
     passages, passage = table.passages
     total = np.zeros(len(source.values), dtype=np.int64)
-    blocks: list[
-        tuple[NDArray[np.int32], Integers]
-    ] = []  # the features of each option, and how many it has
+    # the features of each option, and how many it has
+    blocks: list[tuple[NDArray[np.int32], Integers]] = []
     for start, stop in runs_of(table.sizes, _BLOCK_OPTIONS):
-        options = slice(int(table.offsets[start]), int(table.offsets[stop]))
-        block, counts = without_constants(
-            source.matrix[source.item[options]], table.offsets[start : stop + 1] - options.start
-        )
+        offsets = table.offsets[start : stop + 1]
+        items = source.item[offsets[0] : offsets[-1]]
+        block, counts = without_constants(source.matrix[items], offsets - offsets[0])
         blocks.append((block.indices, np.diff(block.indptr)))
         if len(passages) >= _FEW_PASSAGES:
-            block_questions = np.arange(stop - start)
-            counts = (
-                csr_matrix((np.ones(len(block_questions)), (passage[start:stop], block_questions)))
-                @ counts
-            )
+            questions = np.arange(stop - start)
+            ones = np.ones(len(questions))
+            counts = csr_matrix((ones, (passage[start:stop], questions))) @ counts
         total += np.bincount(counts.indices, minlength=len(total))
     frequent = np.flatnonzero(total >= min_questions)
     return frequent, Ones.join(blocks, frequent, len(total))
@@ -333,12 +328,11 @@ def without_constants(block: csr_matrix, offsets: Integers) -> tuple[csr_matrix,
     """Return features without those that all options of a question have, because they tell
     nothing, and how many options of each question have the others.
     """
-    from scipy.sparse import csr_matrix
-
-    n, sizes = block.shape[0], np.diff(offsets)
-    counts = csr_matrix((np.ones(n, np.float32), np.arange(n), offsets)) @ block
+    sizes = np.diff(offsets)
+    counts = pool(np.ones(block.shape[0], np.float32), offsets) @ block
     constant = counts.copy()
-    constant.data = np.float32(counts.data == np.repeat(sizes, np.diff(counts.indptr)))
+    sizes_of_counts = np.repeat(sizes, np.diff(counts.indptr))
+    constant.data = np.float32(counts.data == sizes_of_counts)
     counts.data[constant.data > 0] = 0
     for matrix in (constant, counts):
         matrix.eliminate_zeros()

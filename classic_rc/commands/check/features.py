@@ -68,9 +68,8 @@ def build_features(table: OptionTable, without_fields: Iterable[str] = ()) -> Fe
             ranked.append(measured._replace(values=measured.values[:0].copy()))
             ranks.append(column)
             known_flags += known_measurement(table, fields, measured)
-    fields.flags += [
-        (name, flag) for _, name, flag in sorted(known_flags, key=lambda item: item[0])
-    ]
+    known_flags.sort(key=lambda known: known[0])  # by field
+    fields.flags += [(name, options) for _, name, options in known_flags]
     sources = _all_entries(table, fields, edges, min_questions)
     return join_features(table, sources, min_questions, ranked, ranks, opposites)
 

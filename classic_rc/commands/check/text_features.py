@@ -52,26 +52,33 @@ def text_entries(table: OptionTable, min_questions: int) -> Iterator[FeatureEntr
     number, name_of = table.normalised
     n_uses = np.bincount(number)
     is_once = n_uses[number] == 1
-    is_alone = is_once & (table.sum(is_once.astype(np.int64)) == 1)[table.question]
-    once = (
-        ("is used in no other question", is_once),
-        ("is the only one used in no other question", is_alone),
+    has_one = table.sum(is_once.astype(np.int64)) == 1
+    once, alone = np.flatnonzero(is_once), np.flatnonzero(is_once & has_one[table.question])
+    yield flag_entries(
+        table,
+        [
+            (USED_ONCE, "is used in no other question", once),
+            (USED_ONCE, "is the only one used in no other question", alone),
+        ],
     )
-    yield flag_entries(table, [(USED_ONCE, name, np.flatnonzero(flag)) for name, flag in once])
     often = np.flatnonzero(n_uses >= min_questions)
-    names = [name if len(name) <= 40 else f"{name[:39]}…" for name in map(name_of, often.tolist())]
-    yield FeatureEntries.of_pairs(
-        [WHOLE] * len(names), names, (often, np.arange(len(names))), number
-    )
+    names = [_shorten(name_of(i)) for i in often.tolist()]
+    pairs = often, np.arange(len(names))
+    yield FeatureEntries.of_pairs([WHOLE] * len(names), names, pairs, number)
     code_of: dict[tuple[Family, str], int] = {}
     items, codes = array("i"), array("i")  # lists of millions of integers would fill the memory
     for i, text in enumerate(table.distinct_texts):
         for shape in _shapes(text):
             items.append(i)
             codes.append(code_of.setdefault(shape, len(code_of)))
-    families, values = [family for family, _ in code_of], [value for _, value in code_of]
-    pairs = np.frombuffer(items, dtype=np.int32), np.frombuffer(codes, dtype=np.int32)
-    yield FeatureEntries.of_pairs(families, values, pairs, table.text_index)
+    families = [family for family, _ in code_of]
+    values = [value for _, value in code_of]
+    shapes = np.frombuffer(items, dtype=np.int32), np.frombuffer(codes, dtype=np.int32)
+    yield FeatureEntries.of_pairs(families, values, shapes, table.text_index)
+
+
+def _shorten(text: str) -> str:
+    return text if len(text) <= 40 else f"{text[:39]}…"
 
 
 _Pairs = tuple[Integers, Integers]
@@ -81,7 +88,7 @@ _Pairs = tuple[Integers, Integers]
 def frequent_codes(
     blocks: Iterable[tuple[Integers, Integers | None]], n_codes: int, minimum: int
 ) -> Integers:
-    """Return the codes below `n_codes` that occur at least `least` times in blocks, ascending;
+    """Return the codes below `n_codes` that occur at least `minimum` times in blocks, ascending;
     occurrences may have weights.
     """
     if n_codes <= _MOST_COUNTED:
@@ -124,23 +131,23 @@ def _coded_entries(
         text, code = np.divmod(distinct(text * n_codes + code), n_codes)
         return text, code
 
-    block_pairs = (distinct_pairs(*block) for block in blocks)
-    codes = frequent_codes(
-        ((c, uses[s + t]) for (s, _), (t, c) in zip(blocks, block_pairs, strict=True)),
-        n_codes,
-        min_questions,
-    )
-    counts, columns = np.zeros(n, dtype=np.int64), [np.empty(0, dtype=np.int32)]
+    def codes_with_uses() -> Iterator[_Pairs]:
+        for start, stop in blocks:
+            text, code = distinct_pairs(start, stop)
+            yield code, uses[start + text]
+
+    codes = frequent_codes(codes_with_uses(), n_codes, min_questions)
+    counts = np.zeros(n, dtype=np.int64)
+    columns = [np.empty(0, dtype=np.int32)]
     for start, stop in blocks:
         text, code = distinct_pairs(start, stop)
         place, is_known = look_up(code, codes)
         counts[start:stop] = np.bincount(text[is_known], minlength=stop - start)
         columns.append(place[is_known].astype(np.int32))
     indices = np.concatenate(columns)
-    parts = np.ones(len(indices), dtype=np.int8), indices, offsets_of(counts)
-    return FeatureEntries(
-        *describe(codes), csr_matrix(parts, shape=(n, len(codes))), table.text_index
-    )
+    ones = np.ones(len(indices), dtype=np.int8)
+    matrix = csr_matrix((ones, indices, offsets_of(counts)), shape=(n, len(codes)))
+    return FeatureEntries(*describe(codes), matrix, table.text_index)
 
 
 def _word_entries(table: OptionTable, family: Family, min_questions: int) -> FeatureEntries:
@@ -153,29 +160,31 @@ def _word_entries(table: OptionTable, family: Family, min_questions: int) -> Fea
 
     def pairs(start: int, stop: int) -> _Pairs:
         block_tokens = tokens[offsets[start] : offsets[stop]].astype(np.int64)
-        text = np.repeat(np.arange(stop - start), np.diff(offsets[start : stop + 1]))
+        sizes = np.diff(offsets[start : stop + 1])
+        text = np.repeat(np.arange(stop - start), sizes)
+        if family is WORD:
+            return text, block_tokens
         next_is_same = text[1:] == text[:-1]
-        has_before, has_after = (
-            np.append(False, next_is_same)[: len(block_tokens)],
-            np.append(next_is_same, False)[: len(block_tokens)],
-        )
+        has_before = np.append(False, next_is_same)[: len(text)]
+        has_after = np.append(next_is_same, False)[: len(text)]
         if family is WORDS:
             return text[has_after], block_tokens[has_after] * n + block_tokens[has_before]
-        has_place = {
-            WORD: slice(None),
-            FIRST_WORD: has_after & ~has_before,
-            LAST_WORD: has_before & ~has_after,
-        }[family]
-        return text[has_place], block_tokens[has_place]
+        if family is FIRST_WORD:
+            is_end = has_after & ~has_before
+        else:
+            is_end = has_before & ~has_after
+        return text[is_end], block_tokens[is_end]
 
     def describe(codes: Integers) -> tuple[list[Family], list[str]]:
-        pieces = np.divmod(codes, n) if family is WORDS else (codes,)
-        values = [
-            " ".join(words[w] for w in block_tokens)
-            for block_tokens in zip(*(p.tolist() for p in pieces), strict=True)
-        ]
-        negated = family is WORD and table.has_contractions
-        return [NOT if negated and value == "not" else family for value in values], values
+        if family is WORDS:
+            pairs_of_words = (divmod(code, n) for code in codes.tolist())
+            values = [f"{words[first]} {words[second]}" for first, second in pairs_of_words]
+        else:
+            values = [words[code] for code in codes.tolist()]
+        families = [family] * len(values)
+        if family is WORD and table.has_contractions and "not" in values:
+            families[values.index("not")] = NOT
+        return families, values
 
     return _coded_entries(table, pairs, n**2 if family is WORDS else n, describe, min_questions)
 
@@ -189,6 +198,9 @@ def _gram_entries(table: OptionTable, length: int, min_questions: int) -> Featur
     place = np.zeros(ord(max(alphabet, default="a")) + 1, dtype=np.int64)
     place[[*map(ord, alphabet)]] = np.arange(len(alphabet))
 
+    def spell(code: int) -> str:
+        return "".join(alphabet[code // size**i % size] for i in range(length))
+
     def pairs(start: int, stop: int) -> _Pairs:
         texts = table.distinct_texts[start:stop]
         joined = "".join(texts).encode("utf-32-le", "surrogatepass")
@@ -198,16 +210,15 @@ def _gram_entries(table: OptionTable, length: int, min_questions: int) -> Featur
         code = np.zeros(n, dtype=np.int64)
         for i in range(length):
             code += points[i : i + n] * size**i
-        inside = text[:n] == text[length - 1 :] if n else np.zeros(0, dtype=bool)
-        return text[:n][inside], code[inside]
+        first_text, last_text = text[:n], text[length - 1 :][:n]
+        inside = first_text == last_text
+        return first_text[inside], code[inside]
 
     def describe(codes: Integers) -> tuple[list[Family], list[str]]:
-        values = [
-            "".join(alphabet[code // size**i % size] for i in range(length))
-            for code in codes.tolist()
-        ]
-        families = [PIECE if length > 1 else _family_of(value) for value in values]
-        return families, values if length > 1 else [*map(describe_character, values)]
+        grams = [*map(spell, codes.tolist())]
+        if length > 1:
+            return [PIECE] * len(grams), grams
+        return [*map(_family_of, grams)], [*map(describe_character, grams)]
 
     return _coded_entries(table, pairs, size**length, describe, min_questions)
 
