@@ -23,7 +23,8 @@ import classic_rc
 from benchmarks import DATA
 from classic_rc.commands.check import Kind
 from classic_rc.commands.check.cues import describe_steps, order_features
-from classic_rc.commands.check.features import FeatureMatrix, build_features
+from classic_rc.commands.check.feature_matrix import FeatureMatrix
+from classic_rc.commands.check.features import build_features
 from classic_rc.commands.check.option_arrays import OptionTable
 from classic_rc.commands.check.score_test import ScoreTest
 from classic_rc.questions import Dataset, Question, TextCandidates

@@ -10,7 +10,8 @@ from math import inf
 from typing import NamedTuple
 
 from classic_rc.commands.check.cues import ORDER_NAMES, cue_pattern, finding_id, phrase
-from classic_rc.commands.check.features import FIELD_NAME, FeatureMatrix
+from classic_rc.commands.check.families import FIELD_NAME
+from classic_rc.commands.check.feature_matrix import FeatureMatrix
 from classic_rc.commands.check.option_arrays import OptionTable
 from classic_rc.io.json import Node, describe_value, parse_json
 from classic_rc.io.text import read_text

@@ -56,15 +56,12 @@ class FieldSources:
     @cached_property
     def numbers(self) -> dict[str, Floats]:
         """The fields whose values are mostly numbers."""
-        numbers = {
-            name: np.array([_as_number(value) for value in values])
-            for name, values in self.scalars.items()
-        }
-        return {
-            name: column
-            for name, column in numbers.items()
-            if np.isfinite(column).sum() > len(column) / 2
-        }
+        numbers = {}
+        for name, values in self.scalars.items():
+            column = np.array([*map(_as_number, values)])
+            if np.isfinite(column).sum() > len(column) / 2:
+                numbers[name] = column
+        return numbers
 
 
 def sources_of_fields(table: OptionTable, excluded: Iterable[str] = ()) -> FieldSources:
@@ -126,13 +123,11 @@ def _entries(value: Any, table: OptionTable, question: int) -> Sequence[Any] | N
     size = int(table.sizes[question])
     if isinstance(value, list | tuple) and len(value) == size:
         return value
-    if isinstance(value, str) and value.count(",") == size - 1 and size > 2:
+    if not isinstance(value, str):
+        return None
+    if value.count(",") == size - 1 and size > 2:
         return [entry.strip() for entry in value.split(",")]
-    return (
-        value
-        if isinstance(value, str) and len(value) == size > 1 and _FLAGS.fullmatch(value)
-        else None
-    )
+    return value if len(value) == size > 1 and _FLAGS.fullmatch(value) else None
 
 
 def _add_entries(
@@ -159,30 +154,26 @@ def _add_entries(
     for i, text in enumerate(texts):
         if text is not None:
             options_by_entry.setdefault(text[:_SHORT], []).append(i)
-    pairs = list(zip(texts, table.texts, strict=True))
-    equal = [
-        i
-        for i, (text, option_text) in enumerate(pairs)
-        if text is not None and folded_text(text) == folded_text(option_text)
-    ]
-    sources.flags.append((f'is its own entry in the field "{name}"', _as_places(equal)))
+    equal = (
+        text is not None and folded_text(text) == folded_text(option_text)
+        for text, option_text in zip(texts, table.texts, strict=True)
+    )
+    sources.flags.append((f'is its own entry in the field "{name}"', _true_places(equal)))
     for scalar_name, scalars in [*sources.scalars.items()][:_MOST_COMPARED]:
-        scalar_texts = np.array([_as_text(value) for value in scalars], dtype=object)[
-            table.question
-        ]
-        equal_options = [
-            i
-            for i, (text, option_text) in enumerate(zip(texts, scalar_texts, strict=True))
-            if text == option_text and len(option_text) > 1
-        ]
-        sources.flags.append(
-            (
-                f'has in the field "{name}" what the field "{scalar_name}" is',
-                _as_places(equal_options),
-            )
+        scalar_texts = np.array([*map(_as_text, scalars)], dtype=object)[table.question]
+        equal = (
+            text == scalar and len(scalar) > 1
+            for text, scalar in zip(texts, scalar_texts, strict=True)
         )
-    for text, where in sorted(options_by_entry.items(), key=lambda item: -len(item[1]))[:50]:
+        relation = f'has in the field "{name}" what the field "{scalar_name}" is'
+        sources.flags.append((relation, _true_places(equal)))
+    most_frequent = sorted(options_by_entry.items(), key=lambda entry: -len(entry[1]))[:50]
+    for text, where in most_frequent:
         sources.flags.append((f'has the entry {text!r} in the field "{name}"', _as_places(where)))
+
+
+def _true_places(flags: Iterable[bool]) -> Integers:
+    return _as_places([i for i, flag in enumerate(flags) if flag])
 
 
 def _as_places(options: list[int]) -> Integers:
@@ -208,7 +199,8 @@ def _option_in_field(
             continue
         tokens = set(_TOKEN.findall(text))
         numbers = {int(t) for t in tokens if t.isdecimal() and len(t) < 6}
-        has_letters = table.sizes[i] <= 26 and (len(text) <= _SHORT or len(tokens) < 4)
+        is_short = len(text) <= _SHORT or len(tokens) < 4
+        has_letters = is_short and table.sizes[i] <= 26
         bare, folded = folded_text(text), text.lower()
         first, last = table.offsets[i : i + 2].tolist()
         for j, option_text in enumerate(
@@ -232,10 +224,8 @@ def _option_in_field(
                         says.append(f"{kind} digest")
             for what in says:
                 options_by_relation.setdefault(what, []).append(first + j)
-    yield from (
-        (f'has its {what} in the field "{name}"', _as_places(where))
-        for what, where in options_by_relation.items()
-    )
+    for what, where in options_by_relation.items():
+        yield f'has its {what} in the field "{name}"', _as_places(where)
 
 
 def _as_text(value: Any) -> str:
@@ -291,10 +281,8 @@ def position_features(
     if (table.sizes != size).any():
         is_last = np.flatnonzero(table.position == last)
         names.append(f"is {table.nouns[2]}")
-        pairs = (
-            np.concatenate([options, is_last]),
-            np.concatenate([table.position, np.full(len(is_last), size)]),
-        )
+        codes = np.concatenate([table.position, np.full(len(is_last), size)])
+        pairs = np.concatenate([options, is_last]), codes
     yield names, [""] * len(names), pairs, "options"
     if not 2 <= size <= _MOST_POSITIONS:
         return
@@ -323,25 +311,24 @@ def _cross(
     for i, subject, statement in contexts:
         question_numbers.append(i)
         codes.append(code_of.setdefault((subject, statement), len(code_of)))
-    question, code = (
-        np.frombuffer(values, dtype=np.int32).astype(np.int64)
-        for values in (question_numbers, codes)
-    )
+    question = np.frombuffer(question_numbers, dtype=np.int32).astype(np.int64)
+    code = np.frombuffer(codes, dtype=np.int32).astype(np.int64)
     counts = np.bincount(code, minlength=len(code_of))
     # what all questions have is no context
     frequent = np.flatnonzero((counts >= min_questions) & (counts < len(table)))
     place = np.full(len(code_of), -1, dtype=np.int64)
     place[frequent] = np.arange(len(frequent))
-    question, code = question[place[code] >= 0], place[code[place[code] >= 0]]
+    is_frequent = place[code] >= 0
+    question, code = question[is_frequent], place[code[is_frequent]]
     labels = list(code_of)
-    places = [*map(table.place_name, range(size))]
-    names = [
-        f"is {place} where {' '.join(labels[c])}" for c in frequent.tolist() for place in places
-    ]
-    subjects = [labels[c][0] for c in frequent.tolist() for p in range(size)]
-    n = table.sizes[question]
-    options = ragged_indices(table.offsets[:-1][question], n).astype(np.int32)
-    code = np.repeat(code.astype(np.int32), n) * np.int32(size)
+    place_names = [*map(table.place_name, range(size))]
+    names, subjects = list[str](), list[str]()
+    for subject, statement in (labels[i] for i in frequent.tolist()):
+        names += (f"is {name} where {subject} {statement}" for name in place_names)
+        subjects += [subject] * size
+    sizes = table.sizes[question]
+    options = ragged_indices(table.offsets[:-1][question], sizes).astype(np.int32)
+    code = np.repeat(code.astype(np.int32), sizes) * np.int32(size)
     return names, subjects, (options, code + table.position[options].astype(np.int32))
 
 
@@ -429,4 +416,5 @@ def _thirds(numbers: Floats) -> list[int]:
     if len(np.unique(finite)) < _LEAST_NUMBERS:
         return []
     cuts = np.quantile(finite, [1 / 3, 2 / 3])
-    return [int(np.searchsorted(cuts, x)) if np.isfinite(x) else -1 for x in numbers.tolist()]
+    thirds = np.where(np.isfinite(numbers), np.searchsorted(cuts, numbers), -1)
+    return list(thirds.tolist())

@@ -10,19 +10,14 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.commands.check.features import (
-    FIELD_NAME,
-    PIECE,
-    WORD_CUE,
-    Family,
-    FeatureMatrix,
-    FeatureSource,
-)
+from classic_rc.commands.check.families import FIELD_NAME, PIECE, WORD_CUE, Family, FeatureSource
+from classic_rc.commands.check.feature_matrix import FeatureMatrix
 from classic_rc.commands.check.known_cues import PUBLISHED, WORD_CUES
 from classic_rc.commands.check.null_distribution import OrderFeatures
 from classic_rc.commands.check.option_arrays import Floats, Integers, OptionTable
@@ -194,9 +189,9 @@ def _describe(test: ScoreTest, step: CueStep, chance: Floats, n_mirrored: int) -
     sign = 1 if step.more else step.z
     favoured, covered = favour(table, values if sign > 0 else -values)
     right = table.right
-    precision = table.sum((right & favoured).astype(np.float64)) / table.sum(
-        favoured.astype(np.float64)
-    )
+    n_favoured = table.sum(favoured.astype(np.float64))
+    n_hits = table.sum((right & favoured).astype(np.float64))
+    precision = n_hits / n_favoured
     n = int(covered.sum())
     covered_precision = float(precision[covered].mean()) if n else 0.0
     has_it = (values > 0) & covered[table.question]
@@ -211,9 +206,8 @@ def _describe(test: ScoreTest, step: CueStep, chance: Floats, n_mirrored: int) -
             name = features.opposites[name]
         # Where the same options come with the other gold too, only who reads the question can tell
         # them apart.
-        reads = "passage" in family.sees or (
-            "question" in family.sees and 2 * n_mirrored > len(table)
-        )
+        has_pairs = 2 * n_mirrored > len(table)
+        reads = "passage" in family.sees or ("question" in family.sees and has_pairs)
         kind = CueKind.SHORTCUT if reads else CueKind.ARTIFACT
     id_ = finding_id(name)
     mirrored = n_mirrored if name in ORDER_NAMES[4:] else 0  # of those about the text of options
@@ -228,13 +222,17 @@ def _describe(test: ScoreTest, step: CueStep, chance: Floats, n_mirrored: int) -
         name += _words_of(table.texts, has_it, family, features.values[step.feature])
     is_rank |= bool(step.more)
     direction = "right" if step.z > 0 or is_rank else "wrong"
-    answered = covered & (
-        table.sum((right & favoured).astype(np.int64)) == table.sum(favoured.astype(np.int64))
-    )
+    answered = np.flatnonzero(covered & (n_hits == n_favoured)).tolist()
     is_of_pool = " used " in name and family.source is not FeatureSource.FIELD
     advice = _ADVICE_OF_POOLS if is_of_pool else _ADVICE[family.source]
-    note = f"{mirrored:,} questions are mirrored (same options, another gold): keep in one fold"
-    shown = favoured if is_rank or step.z > 0 else has_it
+    if paper:
+        advice += f" (a known cue: {paper})"
+    note = ""
+    if mirrored:
+        note = f"{mirrored:,} questions are mirrored (same options, another gold): keep in one fold"
+    with_cue = favoured if is_rank or step.z > 0 else has_it
+    if is_rank:
+        has_it = np.zeros_like(has_it)
     return Cue(
         kind,
         id_,
@@ -248,13 +246,13 @@ def _describe(test: ScoreTest, step: CueStep, chance: Floats, n_mirrored: int) -
         bound=step.bound,
         p=step.p,
         n_questions=n,
-        n_with=0 if is_rank else int(has_it.sum()),
-        n_right=0 if is_rank else int((has_it & right).sum()),
+        n_with=int(has_it.sum()),
+        n_right=int((has_it & right).sum()),
         others=step.others,
-        examples=_examples(features, step, shown, covered, direction, family),
-        ids=tuple(table.questions[i].id for i in np.flatnonzero(answered).tolist()),
-        advice=advice + f" (a known cue: {paper})" * bool(paper),
-        note=note if mirrored else "",
+        examples=_examples(features, step, with_cue, covered, direction, family),
+        ids=tuple(table.questions[i].id for i in answered),
+        advice=advice,
+        note=note,
     )
 
 
@@ -265,7 +263,8 @@ def rank_suspects(table: OptionTable, test: ScoreTest) -> tuple[tuple[str, float
     p = table.sum(np.where(table.right, test.model.p, 0)) / table.n_right
     gain = p - table.n_right / table.sizes
     order = np.argsort(-np.round(gain, 9), kind="stable")
-    return tuple((table.questions[i].id, float(p[i])) for i in order.tolist() if gain[i] > 0)
+    answered = order[gain[order] > 0].tolist()
+    return tuple((table.questions[i].id, float(p[i])) for i in answered)
 
 
 def _words_of(texts: Sequence[str], has_it: NDArray[np.bool_], family: Family, value: str) -> str:
@@ -274,12 +273,10 @@ def _words_of(texts: Sequence[str], has_it: NDArray[np.bool_], family: Family, v
     """
     piece = rf"[^\s,.;:!?]*{re.escape(value)}[^\s,.;:!?]*"
     word = WORD_CUES[value] if family is WORD_CUE else re.compile(piece)
-    words = Counter(
-        match.strip()
-        for i in np.flatnonzero(has_it).tolist()
-        for match in word.findall(texts[i].lower())
-    )
-    most_frequent = sorted(words.items(), key=lambda item: (-item[1], item[0]))[:2]
+    words = Counter[str]()
+    for i in np.flatnonzero(has_it).tolist():
+        words.update(map(str.strip, word.findall(texts[i].lower())))
+    most_frequent = sorted(words.items(), key=lambda entry: (-entry[1], entry[0]))[:2]
     return f" ({', '.join(text for text, _ in most_frequent)})" if most_frequent else ""
 
 
@@ -303,22 +300,18 @@ def _examples(
     table = features.table
     options = np.flatnonzero(has_cue & covered[table.question])
     agrees = table.right[options] == (direction == "right")
-    first = [
-        *options[agrees][:2].tolist(),
-        *options[~agrees][:1].tolist(),
-        *options[agrees][2:3].tolist(),
-    ]
+    confirming, contrary = options[agrees].tolist(), options[~agrees].tolist()
+    first = [*confirming[:2], *contrary[:1], *confirming[2:3]]
     value = features.values[step.feature] if step.feature < len(features) else ""
-    return tuple(
-        Example(
-            table.questions[int(table.question[i])].id,
-            f"{table.texts[i]}: {table.questions[int(table.question[i])].query}"
-            if family.sees == {"question"}
-            else mark_cue(table.texts[i], family, value),
-            bool(table.right[i]),
-        )
-        for i in first[:_SHOWN_EXAMPLES]
-    )
+    examples = []
+    for i in first[:_SHOWN_EXAMPLES]:
+        question, text = table.questions[int(table.question[i])], table.texts[i]
+        if family.sees == {"question"}:
+            text = f"{text}: {question.query}"
+        else:
+            text = mark_cue(text, family, value)
+        examples.append(Example(question.id, text, bool(table.right[i])))
+    return tuple(examples)
 
 
 def mark_cue(text: str, family: Family, value: str) -> str:
@@ -376,10 +369,11 @@ def order_features(table: OptionTable) -> Callable[[NDArray[np.bool_]], OrderFea
         first[question[where]] = position[where]
         is_right = right[repeated]
         is_elsewhere = np.bincount(text, is_right)[text] > is_right
+        before = first[:-1]
         places = (
-            options_at(first[:-1], 1, around=False),
-            options_at(first[:-1] + 1, 1, around=True),
-            options_at(first[:-1] - 1, 1, around=True),
+            options_at(before, 1, around=False),
+            options_at(before + 1, 1, around=True),
+            options_at(before - 1, 1, around=True),
             options_at(first[:-2], 2, around=False),
         )
         return OrderFeatures(places, (repeated[is_elsewhere], repeated[~is_elsewhere]))
@@ -390,18 +384,11 @@ def order_features(table: OptionTable) -> Callable[[NDArray[np.bool_]], OrderFea
 def count_mirrored(table: OptionTable) -> int:
     """Return how many questions have the options of another question, but a different right one."""
     text = table.normalised[0]
-    by_options: dict[tuple[int, ...], list[tuple[int, frozenset[int]]]] = {}
-    for i, (start, stop) in enumerate(
-        zip(table.offsets[:-1].tolist(), table.offsets[1:].tolist(), strict=True)
-    ):
-        same_options = text[start:stop]
-        gold = frozenset(same_options[table.right[start:stop]].tolist())
-        by_options.setdefault(tuple(sorted(same_options.tolist())), []).append((i, gold))
-    repeated_sets = [same_options for same_options in by_options.values() if len(same_options) > 1]
-    if len(by_options) < 3:
+    golds_by_options: dict[tuple[int, ...], list[frozenset[int]]] = {}
+    for start, stop in pairwise(table.offsets.tolist()):
+        options = text[start:stop]
+        gold = frozenset(options[table.right[start:stop]].tolist())
+        golds_by_options.setdefault(tuple(sorted(options.tolist())), []).append(gold)
+    if len(golds_by_options) < 3:
         return 0  # all questions have the same options
-    return sum(
-        any(gold != other_gold for _, other_gold in same_options)
-        for same_options in repeated_sets
-        for _, gold in same_options
-    )
+    return sum(len(golds) for golds in golds_by_options.values() if len({*golds}) > 1)

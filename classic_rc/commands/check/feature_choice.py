@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.commands.check.conditional_logit import ConditionalLogit, covariance
-from classic_rc.commands.check.features import FeatureMatrix
+from classic_rc.commands.check.feature_matrix import FeatureMatrix
 from classic_rc.commands.check.option_arrays import Floats
 
 NEAR, _ALIKE = 0.9, 0.7

@@ -12,13 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.commands.check.features import (
-    FeatureMatrix,
-    FeatureSource,
-    frequent_codes,
-    without_constants,
-)
+from classic_rc.commands.check.families import FeatureSource
+from classic_rc.commands.check.feature_matrix import FeatureMatrix, without_constants
 from classic_rc.commands.check.option_arrays import Floats, Integers, OptionTable
+from classic_rc.commands.check.text_features import frequent_codes
 from classic_rc.errors import UsageError
 from classic_rc.folds import FoldPlan
 from classic_rc.kernels.arrays import look_up, offsets_of, ragged_indices, runs_of
@@ -59,7 +56,7 @@ class HeaderRow:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""
-        bounds = None if self.interval is None else [round(x, 6) for x in self.interval]
+        bounds = self.interval and [round(bound, 6) for bound in self.interval]
         return {
             "input": self.input,
             "accuracy": round(self.accuracy, 6),
@@ -77,8 +74,10 @@ def spread_evenly(sizes: Integers, max_questions: int) -> NDArray[np.bool_]:
     >>> spread_evenly(np.array([3, 3, 3, 3, 3, 3]), 9).tolist()
     [False, True, False, True, False, True]
     """
-    numbers, share = np.arange(len(sizes)), min(1.0, max_questions / max(int(sizes.sum()), 1))
-    return np.floor((numbers + 1) * share) > np.floor(numbers * share)
+    share = min(1.0, max_questions / max(int(sizes.sum()), 1))
+    # A group is chosen where the share of all groups so far reaches the next whole number.
+    reached = np.floor(np.arange(len(sizes) + 1) * share)
+    return reached[1:] > reached[:-1]
 
 
 class Header:
@@ -120,62 +119,50 @@ class Header:
     def row(self, name: str, sees: frozenset[str]) -> HeaderRow:
         """Return the row of a learner that sees a part of the input."""
         hits = self.predict(sees)
+        chance = float(self._chance[self.asked].mean())
         groups = np.unique(self.groups[self.asked], return_inverse=True)[1].reshape(-1)
-        return HeaderRow(
-            name,
-            float(hits.mean()),
-            float(self._chance[self.asked].mean()),
-            mean_interval(hits, groups),
-        )
+        return HeaderRow(name, float(hits.mean()), chance, mean_interval(hits, groups))
 
     def predict(self, sees: frozenset[str]) -> Floats:
         """Return the share of right options that a learner with this input finds, out of fold."""
-        from scipy.sparse import csr_matrix, hstack
-
-        table, features = self.table, self.features
-        questions = self.asked
-        options = ragged_indices(table.offsets[:-1][questions], table.sizes[questions])
-        offsets = offsets_of(table.sizes[questions])
-        seen = np.array(
-            [f.sees <= sees and f.source is not FeatureSource.PIECE for f in features.families],
-            dtype=bool,
-        )
-        sparse = hstack(
-            [
-                csr_matrix((len(options), 0)),
-                *(
-                    ones.select(options)[:, np.flatnonzero(seen[own])]
-                    for own, ones in features.parts()
-                    if seen[own].any()
-                ),
-                *([self._pairs] if "question" in sees and self._has_pairs else []),
-            ],
-            format="csr",
-            dtype=np.float64,
-        )
-        dense = features.dense[options][:, seen[features.n_sparse :]].astype(np.float64)
-        target = table.right[options] / np.repeat(table.n_right[questions], table.sizes[questions])
+        table, questions = self.table, self.asked
+        sizes = table.sizes[questions]
+        options = ragged_indices(table.offsets[:-1][questions], sizes)
+        offsets = offsets_of(sizes)
+        sparse, dense = self._inputs(sees, options)
+        n_sparse = sparse.shape[1]
+        target = table.right[options] / np.repeat(table.n_right[questions], sizes)
         hits = np.zeros(len(questions))
         fold = self.fold[questions]
         folds = np.unique(fold).tolist()
         for k in tracked(folds, len(folds), share=0.3):
-            learn, own = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
-            rows, held_out_rows = (
-                ragged_indices(offsets[:-1][q], np.diff(offsets)[q]) for q in (learn, own)
-            )
-            w = _fit(
-                sparse[rows],
-                dense[rows],
-                target[rows],
-                offsets_of(np.diff(offsets)[learn]),
-            )
-            scores = (
-                sparse[held_out_rows] @ w[: sparse.shape[1]]
-                + dense[held_out_rows] @ w[sparse.shape[1] :]
-            )
-            sizes = np.diff(offsets)[own]
-            hits[own] = share_found(np.round(scores, 9), target[held_out_rows] > 0, sizes)
+            learn, held_out = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
+            rows = ragged_indices(offsets[:-1][learn], sizes[learn])
+            w = _fit(sparse[rows], dense[rows], target[rows], offsets_of(sizes[learn]))
+            rows = ragged_indices(offsets[:-1][held_out], sizes[held_out])
+            scores = sparse[rows] @ w[:n_sparse] + dense[rows] @ w[n_sparse:]
+            is_right = target[rows] > 0
+            # Scores that differ by rounding errors only are ties.
+            hits[held_out] = share_found(np.round(scores, 9), is_right, sizes[held_out])
         return hits
+
+    def _inputs(self, sees: frozenset[str], options: Integers) -> tuple[csr_matrix, Floats]:
+        """Return the sparse and dense features of some options that a learner sees."""
+        from scipy.sparse import csr_matrix, hstack
+
+        features = self.features
+        families = features.families
+        is_seen = [f.sees <= sees and f.source is not FeatureSource.PIECE for f in families]
+        seen = np.array(is_seen, dtype=bool)
+        parts = [csr_matrix((len(options), 0))]
+        for numbers, ones in features.parts():
+            if seen[numbers].any():
+                parts.append(ones.select(options)[:, np.flatnonzero(seen[numbers])])
+        if "question" in sees and self._has_pairs:
+            parts.append(self._pairs)
+        sparse = hstack(parts, format="csr", dtype=np.float64)
+        dense = features.dense[options][:, seen[features.n_sparse :]]
+        return sparse, dense.astype(np.float64)
 
     @cached_property
     def _pairs(self) -> csr_matrix:
@@ -184,7 +171,8 @@ class Header:
 
 def _fit(sparse: csr_matrix, dense: Floats, target: Floats, offsets: Integers) -> Floats:
     """Fit a conditional logit with an L2 penalty, by some steps of L-BFGS."""
-    starts, question = offsets[:-1], np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    starts, sizes = offsets[:-1], np.diff(offsets)
+    question = np.repeat(np.arange(len(sizes)), sizes)
     n_sparse = sparse.shape[1]
     transposed = sparse.T
 
@@ -211,11 +199,11 @@ def _fit(sparse: csr_matrix, dense: Floats, target: Floats, offsets: Integers) -
         for s, y, rho in reversed(steps):
             factors.append(rho * float(s @ direction))
             direction -= np.multiply(factors[-1], y, out=product)
-        direction *= (
-            1 / (steps[-1][2] * float(steps[-1][1] @ steps[-1][1]))
-            if steps
-            else 1 / np.abs(gradient).sum()
-        )
+        if steps:
+            _, change, rho = steps[-1]
+            direction *= 1 / (rho * float(change @ change))
+        else:
+            direction *= 1 / np.abs(gradient).sum()
         for s, y, rho in steps:
             factor = factors.pop() - rho * float(y @ direction)
             direction += np.multiply(factor, s, out=product)
@@ -226,8 +214,9 @@ def _fit(sparse: csr_matrix, dense: Floats, target: Floats, offsets: Integers) -
                 break
             length /= 2
         step, change = length * direction, new_gradient - gradient
-        if float(step @ change) > 0:
-            steps.append((step, change, 1 / float(step @ change)))
+        curvature = float(step @ change)
+        if curvature > 0:
+            steps.append((step, change, 1 / curvature))
         w, decrease = w + step, value - new_value
         value, gradient = new_value, new_gradient
         if decrease < _LEAST_DECREASE * abs(value):
@@ -247,14 +236,16 @@ def share_found(scores: Floats, right: NDArray[np.bool_], sizes: Integers) -> Fl
     # Equal scores at the border share their right options.
     ordered = scores[order]
     border = ordered[offsets[:-1] + m - 1]
-    tied = ordered == border[question]
-    above = np.bincount(
-        question, right[order] & ~tied & (place < m[question]), minlength=len(sizes)
-    )
-    n_tied = np.bincount(question, tied, minlength=len(sizes))
-    right_tied = np.bincount(question, tied & right[order], minlength=len(sizes))
-    n_wanted = m - np.bincount(question, ~tied & (place < m[question]), minlength=len(sizes))
-    return (above + n_wanted * right_tied / n_tied) / m
+    is_tied = ordered == border[question]
+    is_above = ~is_tied & (place < m[question])
+    is_right = right[order]
+
+    def count(flags: NDArray[np.bool_]) -> NDArray[Any]:
+        return np.bincount(question, flags, minlength=len(sizes))
+
+    n_wanted = m - count(is_above)
+    share = n_wanted * count(is_tied & is_right) / count(is_tied)
+    return (count(is_right & is_above) + share) / m
 
 
 def _word_pairs(table: OptionTable, questions: Integers) -> csr_matrix:
@@ -266,9 +257,10 @@ def _word_pairs(table: OptionTable, questions: Integers) -> csr_matrix:
     tokens, offsets = table.tokens
     q_tokens, q_offsets = table.encode([table.questions[i].query for i in questions.tolist()])
     n = len(table.encoder.vocabulary) + 1
-    options = ragged_indices(table.offsets[:-1][questions], table.sizes[questions])
+    sizes = table.sizes[questions]
+    options = ragged_indices(table.offsets[:-1][questions], sizes)
     text = table.text_index[options]
-    question = np.repeat(np.arange(len(questions)), table.sizes[questions])
+    question = np.repeat(np.arange(len(questions)), sizes)
     q_counts = np.minimum(np.diff(q_offsets), _MOST_WORDS)
     counts = np.minimum(np.diff(offsets)[text], _MOST_WORDS)
     blocks = list(runs_of(counts * q_counts[question], _BLOCK_PAIRS))
@@ -277,16 +269,15 @@ def _word_pairs(table: OptionTable, questions: Integers) -> csr_matrix:
         """Return the options of pairs, and their codes."""
         block_counts = counts[start:stop]
         row = np.repeat(np.arange(start, stop), block_counts)
-        words = tokens[ragged_indices(offsets[:-1][text[start:stop]], block_counts)].astype(
-            np.int64
-        )
-        per_word = q_counts[question[row]]
-        question_words = q_tokens[ragged_indices(q_offsets[:-1][question[row]], per_word)].astype(
-            np.int64
-        )
-        return np.repeat(row, per_word), question_words * n + np.repeat(words, per_word)
+        words = tokens[ragged_indices(offsets[:-1][text[start:stop]], block_counts)]
+        question_of_row = question[row]
+        per_word = q_counts[question_of_row]
+        question_words = q_tokens[ragged_indices(q_offsets[:-1][question_of_row], per_word)]
+        codes = question_words.astype(np.int64) * n + np.repeat(words, per_word)
+        return np.repeat(row, per_word), codes
 
-    codes = frequent_codes(((pairs(*block)[1], None) for block in blocks), n**2, _LEAST_PAIRS)
+    block_codes = ((pairs(*block)[1], None) for block in blocks)
+    codes = frequent_codes(block_codes, n**2, _LEAST_PAIRS)
     entries = [(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))]
     for block in blocks:
         row, code = pairs(*block)
@@ -294,7 +285,8 @@ def _word_pairs(table: OptionTable, questions: Integers) -> csr_matrix:
         entries.append((row[is_known], place[is_known]))
     rows, columns = (np.concatenate(parts) for parts in zip(*entries, strict=True))
     data = np.ones(len(rows), dtype=np.float32)
-    matrix = csr_matrix((data, (rows, columns)), shape=(len(options), max(len(codes), 1)))
-    matrix.data[:] = 1
-    matrix, _ = without_constants(matrix, offsets_of(table.sizes[questions]))
+    shape = len(options), max(len(codes), 1)
+    matrix = csr_matrix((data, (rows, columns)), shape=shape)
+    matrix.data[:] = 1  # a pair that an option has several times was added up
+    matrix, _ = without_constants(matrix, offsets_of(sizes))
     return matrix[:, np.unique(matrix.indices)]

@@ -173,16 +173,11 @@ def find_own_defects(dataset: Dataset) -> tuple[Finding, ...]:
     """Look for what :func:`find_defects` finds without comparing texts with each other, which
     takes longest.
     """
-    defects = _with_places_of(
-        dataset,
-        _count(
-            chain(
-                _find_in_questions(dataset), find_text_defects(dataset), find_span_defects(dataset)
-            ),
-            len(dataset),
-        ),
+    defects = chain(
+        _find_in_questions(dataset), find_text_defects(dataset), find_span_defects(dataset)
     )
-    return defects if dataset.log is None else (*find_reading_defects(dataset.log), *defects)
+    findings = _with_places_of(dataset, _count(defects, len(dataset)))
+    return findings if dataset.log is None else (*find_reading_defects(dataset.log), *findings)
 
 
 def find_copies(dataset: Dataset, train: TrainingData | None = None) -> tuple[Finding, ...]:
@@ -194,17 +189,10 @@ def _count(defects: _Defects, n_questions: int) -> Iterator[Finding]:
     ids: dict[str, list[str]] = {}
     for kind, id_ in defects:
         ids.setdefault(kind, []).append(id_)
-    return (
-        Finding(
-            KINDS[name],
-            len(of_kind),
-            tuple(of_kind[:EXAMPLES]),
-            detail=f", {100 * len(of_kind) / n_questions:.1f} %"
-            if name == "gold-no-candidate"
-            else "",
-        )
-        for name, of_kind in ids.items()
-    )
+    for name, of_kind in ids.items():
+        n = len(of_kind)
+        detail = f", {100 * n / n_questions:.1f} %" if name == "gold-no-candidate" else ""
+        yield Finding(KINDS[name], n, tuple(of_kind[:EXAMPLES]), detail=detail)
 
 
 def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
@@ -235,8 +223,9 @@ def find_reading_defects(log: ReadingLog) -> tuple[Finding, ...]:
         for problem, of_kind in by_problem.items():
             first = of_kind[:EXAMPLES]
             kind = DefectKind(name, severity, f"{what}{problem}", why)
-            ids, places = (e.question or e.where or "" for e in first), (e.place for e in first)
-            findings.append(Finding(kind, len(of_kind), tuple(ids), tuple(places)))
+            ids = tuple(error.question or error.where or "" for error in first)
+            places = tuple(error.place for error in first)
+            findings.append(Finding(kind, len(of_kind), ids, places))
     return tuple(findings)
 
 
@@ -244,15 +233,13 @@ def _with_places(finding: Finding, dataset: Dataset, log: ReadingLog) -> Finding
     what, question_of = "question", {id_: id_ for id_ in finding.examples}
     # the place of a passage is that of its first question
     if finding.kind.name.startswith("passage-"):
-        what, question_of = (
-            "passage",
-            {q.passage.id: q.id for q in reversed(dataset) if q.passage.id in question_of},
-        )
-    places = ((id_, log.places.get(question_of.get(id_, ""))) for id_ in finding.examples)
-    return replace(
-        finding,
-        places=tuple(f"{place}, {what} {id_}" for id_, place in places if place is not None),
-    )
+        what, question_of = "passage", {q.passage.id: q.id for q in reversed(dataset)}
+    places = []
+    for id_ in finding.examples:
+        place = log.places.get(question_of.get(id_, ""))
+        if place is not None:
+            places.append(f"{place}, {what} {id_}")
+    return replace(finding, places=tuple(places))
 
 
 _Defects = Iterator[tuple[str, str]]
@@ -267,22 +254,26 @@ def _find_one_answer(dataset: Dataset) -> _Defects:
     position or a text.
     """
     questions = [q for q in dataset if q.gold and len(q.candidates) > 1 and not q.task.has_spans]
-    kinds: tuple[Callable[[Question], Hashable], ...] = (
-        lambda q: tuple(sorted(map(folded_text, q.gold_texts))),
-        lambda q: q.gold if q.task.has_choices and len(q.gold or ()) < len(q.candidates) else q.id,
-    )
-    for key in kinds:
-        keys = [key(q) for q in questions]
-        if len(keys) < _LEAST_ASKED:
-            return
-        answer, count = Counter(keys).most_common(1)[0]
-        solved = [q for q, k in zip(questions, keys, strict=True) if k == answer]
-        if (
-            count >= _ONE_ANSWER * len(questions)
-            and prod(1 / len(q.candidates) for q in solved[1:]) < _BY_CHANCE
-        ):
+    if len(questions) < _LEAST_ASKED:
+        return
+    for answer_of in (_answer_texts, _answer_positions):
+        answers = [answer_of(q) for q in questions]
+        answer, count = Counter(answers).most_common(1)[0]
+        solved = [q for q, k in zip(questions, answers, strict=True) if k == answer]
+        chance = prod(1 / len(q.candidates) for q in solved[1:])
+        if count >= _ONE_ANSWER * len(questions) and chance < _BY_CHANCE:
             yield from (("one-answer", q.id) for q in solved)
             return
+
+
+def _answer_texts(question: Question) -> Hashable:
+    return tuple(sorted(map(folded_text, question.gold_texts)))
+
+
+def _answer_positions(question: Question) -> Hashable:
+    """Return the positions of gold; where they say nothing, what no other question has."""
+    is_telling = question.task.has_choices and len(question.gold or ()) < len(question.candidates)
+    return question.gold if is_telling else question.id
 
 
 def _find_in_questions(dataset: Dataset) -> _Defects:
@@ -364,9 +355,8 @@ def _is_reachable(question: Question) -> bool:
     """
     gold = [str(text) for text in question.gold or ()]
     if not question.task.has_spans:
-        return not {normalise_squad_answer(text) for text in gold}.isdisjoint(
-            normalise_squad_answer(c.text) for c in question.candidates
-        )
+        candidates = (normalise_squad_answer(c.text) for c in question.candidates)
+        return not {*map(normalise_squad_answer, gold)}.isdisjoint(candidates)
     passage = normalised_text(question.passage.text)
     contained = (normalised_text(text) in passage for text in gold)
     return all(contained) if question.task is Task.MULTI_SPAN else any(contained)
@@ -374,9 +364,7 @@ def _is_reachable(question: Question) -> bool:
 
 # The characters that the bytes 0x80 to 0xBF become in Windows-1252 (or Latin-1, for those that it
 # lacks).
-_TRAIL = "".join(bytes([byte]).decode("cp1252", "replace") for byte in range(0x80, 0xC0)).replace(
-    "�", ""
-)
+_TRAIL = bytes(range(0x80, 0xC0)).decode("cp1252", "ignore")
 _TRAIL = re.escape(_TRAIL + "\x81\x8d\x8f\x90\x9d")
 _QUOTE = "‘’“”–—…"  # these follow letters in sound text too
 _MOJIBAKE = re.compile(

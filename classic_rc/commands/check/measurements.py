@@ -23,6 +23,7 @@ _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _MONTHS = (
     "january february march april may june july august september october november december".split()
 )
+_SHORT_MONTHS = [name[:3] for name in _MONTHS]
 _MONTH = re.compile(rf"(?i)\b({'|'.join(f'{m[:3]}(?:{m[3:]}|t)?' for m in _MONTHS)})\b")
 _DATE = re.compile(r"(\d{4})[-/.年](\d{1,2})[-/.月](\d{1,2})")
 _CLOCK = re.compile(r"(\d{1,3}):([0-5]\d)(?::([0-5]\d))?")
@@ -101,27 +102,33 @@ def point_in_time(text: str) -> float:
     """Return a number that orders texts by their date and time of day; NaN without one."""
     if _DIGIT.search(text) is None:
         return np.nan
-    date, month, clock = _DATE.search(text), _MONTH.search(text), _CLOCK.search(text)
+    date, month = _DATE.search(text), _MONTH.search(text)
     year = re.search(r"\b\d{4}\b", text)
     days = np.nan
     if date:
-        days = float(date[1]) * 372 + int(date[2]) * 31 + int(date[3])
+        days = _count_days(*map(int, date.groups()))
     elif month and year:
         day = re.search(r"\b\d{1,2}(?!\d|:)", text)
-        place = [name[:3] for name in _MONTHS].index(month[1][:3].lower()) + 1
-        days = float(year[0]) * 372 + place * 31 + int(day[0] if day else 0)
-    seconds = 0
-    if clock:
-        seconds = int(clock[1]) * 3600 + int(clock[2]) * 60 + int(clock[3] or 0)
-        days = 0 if np.isnan(days) else days
-    return days * 86400 + seconds
+        place = _SHORT_MONTHS.index(month[1][:3].lower()) + 1
+        days = _count_days(int(year[0]), place, int(day[0]) if day else 0)
+    clock = _CLOCK.search(text)
+    if clock is None:
+        return days * 86400
+    hours, minutes, seconds = (int(number or 0) for number in clock.groups())
+    days = 0 if np.isnan(days) else days
+    return days * 86400 + hours * 3600 + minutes * 60 + seconds
+
+
+def _count_days(year: int, month: int, day: int) -> float:
+    # the order of dates is all that matters, so all months may have 31 days
+    return float(372 * year + 31 * month + day)
 
 
 def _first_number(text: str) -> float:
     match = _NUMBER.search(text)
-    return (
-        float(match[0].replace(",", "") if match[0].count(".") < 2 else "nan") if match else np.nan
-    )
+    if match is None or match[0].count(".") > 1:
+        return np.nan
+    return float(match[0].replace(",", ""))
 
 
 def _among_options(table: OptionTable) -> Iterator[Measurement]:
@@ -133,25 +140,21 @@ def _among_options(table: OptionTable) -> Iterator[Measurement]:
         "is used most in other questions|is used least in other questions",
         np.bincount(text)[text].astype(np.float64),
     )
-    tokens, offsets = table.tokens
-    lengths = np.diff(offsets)[table.text_index]
-    uses = np.bincount(
-        tokens,
-        np.repeat(np.bincount(table.text_index), np.diff(offsets)),
-        len(table.encoder.vocabulary),
-    )
+    (tokens, offsets), n_words = table.tokens, len(table.encoder.vocabulary)
+    lengths, uses_of_text = np.diff(offsets), np.bincount(table.text_index)
+    uses = np.bincount(tokens, np.repeat(uses_of_text, lengths), n_words)
     rarity = -np.log(np.maximum(uses, 1) / max(uses.sum(), 1))
     total = np.concatenate([[0.0], np.cumsum(rarity[tokens])])
-    per_text = (total[offsets[1:]] - total[offsets[:-1]]) / np.maximum(np.diff(offsets), 1)
+    per_text = np.diff(total[offsets]) / np.maximum(lengths, 1)
     yield Measurement(
         "has the rarest words|has the most frequent words", np.round(per_text, 9)[table.text_index]
     )
-    similar, unshared = np.zeros(len(table.texts)), np.zeros(len(table.texts))
-    for start, stop in runs_of(table.sum(lengths), _BLOCK_TOKENS):
+    similar, unshared = np.zeros((2, len(table.texts)))
+    for start, stop in runs_of(table.sum(lengths[table.text_index]), _BLOCK_TOKENS):
         options = np.arange(table.offsets[start], table.offsets[stop])
         option, word = _distinct_pairs(table, options)
         question = table.question[options][option] - start
-        key = question * (len(table.encoder.vocabulary) + 1) + word
+        key = question * (n_words + 1) + word
         _, code, counts = np.unique(key, return_inverse=True, return_counts=True)
         others = counts[code.reshape(-1)] - 1
         similar[options] = np.bincount(option, others, minlength=len(options))
@@ -171,7 +174,8 @@ def _distinct_pairs(table: OptionTable, options: Integers) -> tuple[Integers, In
     counts = np.diff(offsets)[text]
     words = tokens[ragged_indices(offsets[:-1][text], counts)]
     n_words = len(table.encoder.vocabulary) + 1
-    keys = np.unique(np.repeat(np.arange(len(options)), counts) * n_words + words)
+    option = np.repeat(np.arange(len(options)), counts)
+    keys = np.unique(option * n_words + words)
     return keys // n_words, keys % n_words
 
 
@@ -205,7 +209,7 @@ def _of_question(table: OptionTable) -> Iterator[Measurement]:
 def _of_passage(table: OptionTable) -> Iterator[Measurement]:
     sees = ("options", "passage")
     passages, passage = table.passages
-    shared, runs = np.zeros(len(table.texts)), np.zeros(len(table.texts))
+    shared, runs, mentions, first = np.zeros((4, len(table.texts)))
     for block in table.blocks_of(passages, passage):
         shared[block.options] = count_shared_words(block)
         runs[block.options] = _copied_runs(block)
@@ -227,7 +231,6 @@ def _of_passage(table: OptionTable) -> Iterator[Measurement]:
         is_copied.astype(np.float64),
         sees,
     )
-    mentions, first = np.zeros(len(table.texts)), np.zeros(len(table.texts))
     folded: dict[int, str] = {}
     for i, (text, p) in enumerate(zip(table.texts, passage[table.question].tolist(), strict=True)):
         if p not in folded:
@@ -245,14 +248,9 @@ def _of_passage(table: OptionTable) -> Iterator[Measurement]:
 def _copied_runs(block: OptionBlock) -> NDArray[np.integer]:
     """Return the longest run of each option's words in its passage."""
     n_questions = len(block.text)
-    return longest_runs(
-        TokenArrays(
-            *block.words,
-            np.zeros(0, dtype=np.int32),
-            np.zeros(n_questions + 1, dtype=np.int64),
-            *block.option_words,
-            block.text,
-            np.repeat(np.arange(n_questions), block.sizes),
-            block.n_words,
-        )
+    no_words = np.zeros(0, dtype=np.int32), np.zeros(n_questions + 1, dtype=np.int64)
+    question = np.repeat(np.arange(n_questions), block.sizes)
+    tokens = TokenArrays(
+        *block.words, *no_words, *block.option_words, block.text, question, block.n_words
     )
+    return longest_runs(tokens)

@@ -13,7 +13,7 @@ import numpy as np
 from classic_rc.commands.check.annotators import reorder_votes
 from classic_rc.commands.check.audit import CheckReport
 from classic_rc.commands.check.duplicates import OTHER_GOLD, paired_ids
-from classic_rc.commands.check.features import FIELD_NAME
+from classic_rc.commands.check.families import FIELD_NAME
 from classic_rc.equality import normalised_text, option_forms
 from classic_rc.folds import find_overlap
 from classic_rc.kernels.draws import text_keys, uniform_draws

@@ -20,7 +20,7 @@ from classic_rc.commands.check.conditional_logit import (
     pool,
     ridged_covariance,
 )
-from classic_rc.commands.check.features import CHOICES, FeatureMatrix
+from classic_rc.commands.check.feature_matrix import CHOICES, FeatureMatrix
 from classic_rc.commands.check.option_arrays import Floats, Integers
 from classic_rc.kernels.arrays import offsets_of, run_starts
 from classic_rc.work import tracked

@@ -20,6 +20,7 @@ import numpy as np
 
 from classic_rc.commands.check.conditional_logit import ConditionalLogit, fit_model
 from classic_rc.commands.check.design_effect import allow_dependence
+from classic_rc.commands.check.families import FIELD, FIELD_NAME
 from classic_rc.commands.check.feature_choice import (
     NEAR,
     choose_alike,
@@ -27,7 +28,7 @@ from classic_rc.commands.check.feature_choice import (
     find_best,
     repeats_known,
 )
-from classic_rc.commands.check.features import FIELD, FIELD_NAME, FeatureMatrix
+from classic_rc.commands.check.feature_matrix import FeatureMatrix
 from classic_rc.commands.check.null_distribution import NullDistribution, OrderFeatures, OrderOf
 from classic_rc.commands.check.option_arrays import Floats
 from classic_rc.io.memory import release_memory

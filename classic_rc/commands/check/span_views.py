@@ -19,21 +19,14 @@ from numpy.typing import NDArray
 from classic_rc.commands.check.accepted import match_accepted
 from classic_rc.commands.check.contexts import FieldSources, sources_of_fields
 from classic_rc.commands.check.cues import Cue, CueKind, describe_steps, rank_suspects
-from classic_rc.commands.check.features import (
-    Family,
-    FeatureMatrix,
-    FeatureSource,
-    describe_character,
-    flag_entries,
-    join_features,
-    least_questions,
-    position_entries,
-    rank_edges,
-)
+from classic_rc.commands.check.families import Family, FeatureSource
+from classic_rc.commands.check.feature_matrix import FeatureMatrix, flag_entries, join_features
+from classic_rc.commands.check.features import least_questions, position_entries, rank_edges
 from classic_rc.commands.check.header import Header, HeaderRow
 from classic_rc.commands.check.measurements import Measurement, point_in_time
 from classic_rc.commands.check.option_arrays import Floats, Integers, OptionTable
 from classic_rc.commands.check.score_test import DRAWS, LEVELS, ScoreTest
+from classic_rc.commands.check.text_features import describe_character
 from classic_rc.errors import UsageError
 from classic_rc.kernels.arrays import offsets_of
 from classic_rc.kernels.draws import text_keys, uniform_draws
@@ -76,7 +69,8 @@ def gold_places(question: Question) -> tuple[tuple[int, int], ...]:
     if places:
         return places
     once = (text for text in texts if text and passage.count(text) == 1)
-    return tuple((passage.index(text), passage.index(text) + len(text)) for text in once)
+    located = ((passage.index(text), len(text)) for text in once)
+    return tuple((start, start + length) for start, length in located)
 
 
 class ViewSearch(NamedTuple):
@@ -108,9 +102,8 @@ class View:
         chance: Floats = table.n_right / table.sizes
         if table.classes:
             shares = np.bincount(table.position[table.right]) / len(table)
-            base_columns = (table.position[:, None] == np.arange(1, len(table.classes))).astype(
-                np.float64
-            )
+            is_class = table.position[:, None] == np.arange(1, len(table.classes))
+            base_columns = is_class.astype(np.float64)
             chance = np.full(len(table), shares.max())
         object.__setattr__(self, "given", base_columns)
         object.__setattr__(self, "chance", chance)
@@ -134,18 +127,13 @@ class View:
             advance=advance,
         )
         test.run()
-        cues = tuple(
-            replace(
-                cue,
-                kind=self.kind or cue.kind,
-                subject=self.subject,
-                about=self.about,
-                advice=self.advice,
-            )
-            for cue in describe_steps(test, self.chance)
-            if self.keeps_all or (cue.direction == "right" and cue.precision > cue.chance)
-        )
-        return ViewSearch(test, cues)
+        cues = []
+        for cue in describe_steps(test, self.chance):
+            if self.keeps_all or (cue.direction == "right" and cue.precision > cue.chance):
+                kind, subject, about = self.kind or cue.kind, self.subject, self.about
+                cue = replace(cue, kind=kind, subject=subject, about=about, advice=self.advice)
+                cues.append(cue)
+        return ViewSearch(test, tuple(cues))
 
     def measure(self, folds: int, group: str | None) -> Iterator[HeaderRow]:
         """Yield the rows of the header."""
@@ -158,10 +146,10 @@ def make_views(
     dataset: Dataset, analyzer: str, without_fields: Iterable[str] = (), seed: int = 0
 ) -> Iterator[View | str]:
     """Yield the views of span data whose gold is known; a text says why one is missing."""
-    bare = [
-        replace(q, meta={key: value for key, value in q.meta.items() if key not in _GOLD_FIELDS})
-        for q in dataset
-    ]
+    bare = []
+    for q in dataset:
+        meta = {key: value for key, value in q.meta.items() if key not in _GOLD_FIELDS}
+        bare.append(replace(q, meta=meta))
     plain = Dataset(bare, dataset.name)
     answerable = np.array([is_answerable(q) for q in dataset], dtype=bool)
     if not answerable.any():
@@ -196,16 +184,21 @@ def _ask_answerable(
     places = ("answerable", "unanswerable")
     rows = np.arange(len(dataset))
     table = _class_table(dataset, analyzer, rows, places, (~answerable).astype(np.int64))
-    min_questions, fields = least_questions(table), sources_of_fields(table, without_fields)
     return View(
         "answerable",
         "the question",
         "write questions with and without an answer in the same way; remove fields that tell them "
         "apart",
         table,
-        join_features(table, position_entries(table, fields, min_questions), min_questions),
+        _position_features(table, sources_of_fields(table, without_fields)),
         {"question: is there an answer": frozenset({"options", "question"})},
     )
+
+
+def _position_features(table: OptionTable, fields: FieldSources) -> FeatureMatrix:
+    min_questions = least_questions(table)
+    entries = position_entries(table, fields, min_questions)
+    return join_features(table, entries, min_questions)
 
 
 def _ask_type(dataset: Dataset, analyzer: str, answerable: NDArray[np.bool_]) -> View | None:
@@ -216,9 +209,10 @@ def _ask_type(dataset: Dataset, analyzer: str, answerable: NDArray[np.bool_]) ->
     cuts = np.unique(np.quantile(lengths, [1 / 3, 2 / 3], method="lower"))
     unit = _UNITS.get(analyzer, "word")
     names = _length_names(cuts.tolist(), unit)
+    length_classes = np.searchsorted(cuts, lengths).tolist()
     labels = [
-        f"{_type_of(text)} of {names[place]}"
-        for text, place in zip(texts, np.searchsorted(cuts, lengths).tolist(), strict=True)
+        f"{_type_of(text)} of {names[length_class]}"
+        for text, length_class in zip(texts, length_classes, strict=True)
     ]
     places, codes, counts = np.unique(labels, return_inverse=True, return_counts=True)
     frequent = np.flatnonzero(counts >= LEAST_QUESTIONS)
@@ -227,14 +221,13 @@ def _ask_type(dataset: Dataset, analyzer: str, answerable: NDArray[np.bool_]) ->
         return None
     right = np.searchsorted(frequent, codes[is_kept])
     table = _class_table(dataset, analyzer, rows[is_kept], places[frequent].tolist(), right)
-    min_questions = least_questions(table)
     return View(
         "length and type",
         "the answer",
         "this is no fault if the question has to say it; else ask for other answers with these "
         "words too",
         table,
-        join_features(table, position_entries(table, FieldSources(), min_questions), min_questions),
+        _position_features(table, FieldSources()),
         {"question: which length and type": frozenset({"options", "question"})},
         kind=CueKind.ANSWER_TYPE,
         keeps_all=False,
@@ -295,11 +288,11 @@ def _ask_sentence(dataset: Dataset, analyzer: str, places: _Places) -> View | No
         if id(passage) not in sentences:
             borders = passage_sentences(passage)
             starts = np.array([start for start, _ in borders], dtype=np.int64)
-            sentences[id(passage)] = starts, [passage.text[a:b] for a, b in borders]
+            options = [passage.text[start:end] for start, end in borders]
+            sentences[id(passage)] = starts, options
         starts, options = sentences[id(passage)]
-        gold_sentences = (
-            np.searchsorted(starts, [start for start, _ in places[i]], side="right") - 1
-        )
+        gold_starts = [start for start, _ in places[i]]
+        gold_sentences = np.searchsorted(starts, gold_starts, side="right") - 1
         is_right = np.isin(np.arange(len(options)), gold_sentences)
         if 0 < is_right.sum() < len(options):
             choices.add(i, options, is_right.tolist())
@@ -314,13 +307,12 @@ def _ask_sentence(dataset: Dataset, analyzer: str, places: _Places) -> View | No
     lengths = Measurement(f"{longest}|{fewest}", table.of_texts(len), ("options", "passage"))
     shared = table.count_shared([q.query for q in table.questions], np.arange(len(table)))
     reading = Measurement("words of the question", shared, tuple(sorted(_ALL)))
-    sources = (
-        *position_entries(table, FieldSources(), min_questions),
-        flag_entries(table, [*rank_edges(table, lengths)]),
-    )
+    edges = flag_entries(table, [*rank_edges(table, lengths)])
+    sources = (*position_entries(table, FieldSources(), min_questions), edges)
     ranks = [table.rank(reading.values).astype(np.float32)]
     opposites = {m.most: m.least for m in (lengths, reading)}
     features = join_features(table, sources, min_questions, [reading], ranks, opposites)
+    hidden = [j for j, family in enumerate(features.families) if family.sees == _ALL]
     return View(
         "sentence",
         "the answer that",
@@ -331,7 +323,7 @@ def _ask_sentence(dataset: Dataset, analyzer: str, places: _Places) -> View | No
             "position: which sentence": frozenset({"options"}),
             "question and sentences: which sentence": _ALL,
         },
-        hidden=[j for j, family in enumerate(features.families) if family.sees == _ALL],
+        hidden=hidden,
         kind=CueKind.SHORTCUT,
         pairs=False,
     )
@@ -426,13 +418,16 @@ def _ask_span(dataset: Dataset, analyzer: str, places: _Places, seed: int) -> Vi
         gold = spans.find(*places[i][0], text, scorer_of(question).normalise)
         if gold < 0:
             continue
-        spans_compared = _choose_others(spans, gold, text, places[i], keys[i : i + 1], seed)
+        key = keys[i : i + 1]
+        spans_compared = _choose_others(spans, gold, text, places[i], key, seed)
         if len(spans_compared) < 2:
             continue
         texts: list[str] = []
+        starts, ends = spans.candidates.starts, spans.candidates.ends
         for j in spans_compared.tolist():
-            start, end = int(spans.candidates.starts[j]), int(spans.candidates.ends[j])
-            before, after = text[max(start - _AROUND, 0) : start], text[end : end + _AROUND]
+            start, end = int(starts[j]), int(ends[j])
+            before = text[max(start - _AROUND, 0) : start]
+            after = text[end : end + _AROUND]
             texts.append(f"{before}[[{text[start:end]}]]{after}")
             left_kind, right_kind = spans.ends[j].tolist()
             sides.append((before[-1:], after[:1], left_kind, right_kind))
@@ -445,15 +440,14 @@ def _ask_span(dataset: Dataset, analyzer: str, places: _Places, seed: int) -> Vi
     for i, side in enumerate(sides):
         for name in _end_names(*side):
             flags.setdefault(name, []).append(i)
-    entries = flag_entries(
-        table, [(_ENDS, name, np.array(having)) for name, having in flags.items()]
-    )
+    ends_of_spans = [(_ENDS, name, np.array(having)) for name, having in flags.items()]
+    features = join_features(table, [flag_entries(table, ends_of_spans)], min_questions)
     return View(
         "span",
         "the answer that",
         "remove from the passages what marks the right spans, or mark others as often",
         table,
-        join_features(table, [entries], min_questions),
+        features,
         {f"ends: which of up to {MOST_SPANS} spans": _SENTENCE},
         kind=CueKind.SHORTCUT,
         keeps_all=False,
@@ -527,11 +521,11 @@ def find_span_cues(
         bare = {name.removeprefix(f"{view.subject} "): name for name in reasons}
         accepted, missing = match_accepted(view.features, dict.fromkeys(bare, ""))
         known_names = {bare[name] for name in bare if name not in missing}
-        unknown = {
-            name: [*near, *missing.get(name, ())]
-            for name, near in unknown.items()
-            if name not in known_names
-        }
+        for name in [*unknown]:
+            if name in known_names:
+                del unknown[name]
+            else:
+                unknown[name] += missing.get(name, ())
         test, described = view.search(accepted, draws, seed, advance)
         n_features += len(view.features) - len(view.hidden)
         gain = max((cue.accuracy - cue.chance for cue in described), default=0.0)
@@ -541,18 +535,18 @@ def find_span_cues(
             for id_, p in rank_suspects(view.table, test):
                 suspects[id_] = max(p, suspects.get(id_, 0.0))
     kinds = list(CueKind)
-    cues.sort(key=lambda item: (kinds.index(item[0]), -round(item[1], 9)))
-    yield (
-        "cues",
-        {
-            "n_features": n_features,
-            "cues": tuple(cue for _, _, cue in cues),
-            "suspects": tuple(sorted(suspects.items(), key=lambda item: -round(item[1], 9))),
-            "accepted": {name: why for name, why in reasons.items() if name not in unknown},
-            "unknown": unknown,
-            "leaking_fields": tuple(sorted(leaking)),
-        },
-    )
+    cues.sort(key=lambda entry: (kinds.index(entry[0]), -round(entry[1], 9)))
+    suspected = sorted(suspects.items(), key=lambda suspect: -round(suspect[1], 9))
+    accepted_names = {name: why for name, why in reasons.items() if name not in unknown}
+    contents = {
+        "n_features": n_features,
+        "cues": tuple(cue for _, _, cue in cues),
+        "suspects": tuple(suspected),
+        "accepted": accepted_names,
+        "unknown": unknown,
+        "leaking_fields": tuple(sorted(leaking)),
+    }
+    yield "cues", contents
     advance("header")
     if learners is not None:
         rows: list[HeaderRow] = []
