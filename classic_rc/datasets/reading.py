@@ -61,8 +61,8 @@ class Options:
 
 
 class Reading(AbstractContextManager["Reading"]):
-    """The state of one call of :meth:`~classic_rc.datasets.base.Reader.read`, shared by its files; and the context in which
-    a part is read, see :meth:`at`.
+    """The state of one call of :meth:`~classic_rc.datasets.base.Reader.read`, shared by its files;
+    and the context in which a part is read, see :meth:`at`.
 
     `split` is the split of the current file. With `mark_split`, the source has several, and each
     question's meta names its own. `used` are other files that were read, such as gold; `others`
