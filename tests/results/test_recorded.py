@@ -258,8 +258,8 @@ def test_groups_follow_from_the_outcomes_too(tmp_path):
     evaluated = evaluate(load("sample:single-choice"), [parse_solver("sw")], by="question-type")
     plain = json.loads(json.dumps(run_record([evaluated])))
     groups = plain["runs"][0]["grouping"]["groups"]
-    one, other = list(groups)[:2]
-    groups[one].append(groups[other].pop())
+    first, second, *_ = groups.values()
+    first.append(second.pop())
     path = tmp_path / "run.json"
     path.write_text(json.dumps(plain), encoding="utf-8")
     with raises(DataError, field="questions"):
