@@ -406,9 +406,9 @@ def _panel(
     rows = [] if against is None else compare_terms(candidate, explanation.candidates[against])
     if len(rows) > _SHOWN_TERMS + 1:
         rest = rows[_SHOWN_TERMS:]
-        own = sum(row.own or 0.0 for row in rest)
-        other = sum(row.other or 0.0 for row in rest)
-        rows = [*rows[:_SHOWN_TERMS], TermRow(f"{len(rest)} more", own, other)]
+        own_sum = sum(row.own or 0.0 for row in rest)
+        other_sum = sum(row.other or 0.0 for row in rest)
+        rows = [*rows[:_SHOWN_TERMS], TermRow(f"{len(rest)} more", own_sum, other_sum)]
     largest = max((abs(row.gain) for row in rows), default=0.0)
     bars = []
     for row in rows:

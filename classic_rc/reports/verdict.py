@@ -374,7 +374,7 @@ def score_terms(candidate: CandidateExplanation) -> dict[str, float]:
     They are the parts of the formula, or else the explanation's numbers.
     """
     if terms := _formula_terms(candidate.formula):
-        return {name: math.fsum(part.value for part in parts) for name, parts in terms.items()}
+        return {name: math.fsum(term.value for term in parts) for name, parts in terms.items()}
     numbers = candidate.numbers.items() if parts_sum_to_score(candidate) else ()
     return {number_name(name): value for name, value in numbers}
 

@@ -256,9 +256,9 @@ class Table:
         them hidden.
         """
         indices = [self._index(column) for column in columns]
-        shown = [replace(self.columns[j], hidden=False) for j in indices]
+        selected = [replace(self.columns[j], hidden=False) for j in indices]
         groups = [group.select(indices) for group in self.row_groups]
-        return replace(self, columns=shown, row_groups=groups)
+        return replace(self, columns=selected, row_groups=groups)
 
     def _index(self, column: str) -> int:
         for j, candidate in enumerate(self.columns):

@@ -24,7 +24,8 @@ def test_the_tolerance_is_not_exceeded(answers):
 
 
 def test_first_takes_the_first_of_a_tie(answers):
-    assert answers(Argmax(ties="first"), [0.0, 5.0, 5.0]).answers == (frozenset({1}),)
+    prediction = answers(Argmax(ties="first"), [0.0, 5.0, 5.0])
+    assert (prediction.answers, prediction.n_tied) == ((frozenset({1}),), 2)
 
 
 def test_strict_answers_nothing_on_a_tie(answers):

@@ -50,21 +50,3 @@ def test_a_block_is_decided_and_measured_as_its_questions_are(question, ties, ro
 
 def test_no_questions_have_no_answers():
     assert list(Argmax().decide(Scores.from_lists([]), [])) == []
-
-
-@pytest.mark.parametrize("ties", TIE_POLICIES)
-def test_each_policy_keeps_what_it_says_of_the_best_options(question, ties):
-    rows = [[1.0, 3.0, 3.0], [2.0, 1.0, 0.0], [5.0, 5.0, 5.0]]
-    questions = [question(3, frozenset({1}), id=str(i)) for i in range(3)]
-    predictions = Argmax(ties=ties).decide(Scores.from_lists(rows), questions)
-    for row, prediction in zip(rows, predictions, strict=True):
-        best = [i for i, score in enumerate(row) if score == max(row)]
-        answers = [frozenset({i}) for i in best]
-        assert prediction.n_tied == len(best)
-        if ties == "random":
-            assert len(prediction.answers) == 1
-            assert prediction.answers[0] in answers
-        elif ties == "strict" and len(best) > 1:
-            assert prediction.answers == ()
-        else:
-            assert prediction.answers == tuple(answers[:1] if ties == "first" else answers)

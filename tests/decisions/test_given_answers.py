@@ -30,9 +30,9 @@ def test_one_option_has_the_whole_weight_and_samples_share_it():
 
 
 def test_options_above_one_half_are_selected():
-    two, none = decide(Task.MULTIPLE_ANSWER, [[1, 0, 1], [0.5, 0, 0]])
+    two, nothing = decide(Task.MULTIPLE_ANSWER, [[1, 0, 1], [0.5, 0, 0]])
     assert two == ((frozenset({0, 2}),), None)
-    assert none == ((frozenset(),), None)
+    assert nothing == ((frozenset(),), None)
 
 
 def test_mentions_of_one_text_are_one_answer():

@@ -233,7 +233,7 @@ def test_colours_can_be_read(scheme):
     colour_pairs = re.findall(r"--([a-z-]+): light-dark\((#[0-9a-f]+), (#[0-9a-f]+)\);", style)
     colours = {name: pair[scheme] for name, *pair in colour_pairs}
     marks = [(line, ground) for line in ("pair", "frame") for ground in ("ground", "window")]
-    for pairs, least in ((TEXTS, 4.5), (marks, 3)):
+    for pairs, minimum in ((TEXTS, 4.5), (marks, 3)):
         for foreground, background in pairs:
             contrast = _contrast(colours[foreground], colours[background])
-            assert contrast >= least, (foreground, background)
+            assert contrast >= minimum, (foreground, background)

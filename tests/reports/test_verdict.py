@@ -44,14 +44,13 @@ def check_verdicts(dataset: Dataset, spec: str, **settings) -> None:
                 assert {question.candidates[k].text for k in verdict.chosen} == set(answer)
         if verdict.margin is not None:
             assert verdict.rival is not None
-            own = explanation.candidates[min(verdict.chosen)]
-            other = explanation.candidates[verdict.rival]
-            assert verdict.margin == pytest.approx(own.score - other.score)
+            winner = explanation.candidates[min(verdict.chosen)]
+            rival = explanation.candidates[verdict.rival]
+            assert verdict.margin == pytest.approx(winner.score - rival.score)
             assert verdict.margin > 0
-            if question.task.has_choices and (rows := compare_terms(own, other)):
-                assert math.fsum(one.gain for one in rows) == pytest.approx(
-                    verdict.margin, abs=1e-5
-                )
+            if question.task.has_choices and (rows := compare_terms(winner, rival)):
+                gain = math.fsum(term.gain for term in rows)
+                assert gain == pytest.approx(verdict.margin, abs=1e-5)
             if math.isfinite(verdict.margin):
                 assert f" wins by {verdict.margin:.3g} over " in verdict.sentence
         elif row.outcomes.n_tied[i] > 1:

@@ -16,6 +16,7 @@ from classic_rc.questions import Task
 from classic_rc.results import Row, SharedResults, compare, with_intervals
 from classic_rc.results.outcomes import Outcomes
 from classic_rc.results.resampling import holm, mcnemar_test, permutation_test
+from classic_rc.results.result_table import row_notes
 from classic_rc.results.shared_results import join_results
 from classic_rc.solvers import parse_solver
 from tests.errors import raises
@@ -260,3 +261,13 @@ def test_a_fact_that_differs_between_runs_is_none_of_their_mean():
     joined = Row.join("runs", [first, second])
     assert (joined.threshold, joined.tuned_params, joined.seed) == (0.25, {}, None)
     assert Row.join("runs", [first, replace(second, threshold=0.5)]).threshold is None
+    assert "mean of 2 runs, SD 17.68 (Acc.)" in row_notes(joined)
+
+
+def test_groups_that_are_used_must_be_the_same_in_all_results():
+    first_half = np.arange(6) < 3
+    first = replace(results(A), groupings={"half": {"yes": first_half}})
+    second = replace(results(B), groupings={"half": {"yes": ~first_half}})
+    assert join_results([first, second]).groupings.keys() == {"half"}
+    with raises(UsageError, field="by", found="half"):
+        join_results([first, second], ["half"])

@@ -120,27 +120,34 @@ def test_decided_single_choices_have_their_accuracy_for_both(average):
     assert 0 < accuracy < 1
 
 
-def test_what_has_no_precision_is_refused():
+OPTIONS = [ask(2, frozenset())]
+
+
+@pytest.mark.parametrize(
+    ("questions", "error", "facts"),
+    [
+        ([ask(2, ("1",), Task.CLOZE)], UsageError, {"field": "questions", "found": "cloze"}),
+        ([ask(2, None)], DataError, {"where": "question q"}),
+        ([], UsageError, {"field": "questions", "found": "0"}),
+    ],
+)
+def test_only_options_of_known_gold_have_precision(questions, error, facts):
+    n = len(questions)
+    with raises(error, **facts):
+        PrecisionRecallCurve.from_scores(Scores.from_lists([[1.0, 2.0]] * n), questions)
+    with raises(error, **facts):
+        PrecisionRecallCurve.from_predictions([Prediction("q", (frozenset(),))] * n, questions)
+
+
+def test_infinite_scores_have_no_curve():
+    with raises(UsageError, field="scores", found="inf"):
+        PrecisionRecallCurve.from_scores(Scores.from_lists([[1.0, np.inf]]), OPTIONS)
+
+
+def test_an_unknown_average_is_met_with_the_known():
     scores = Scores.from_lists([[1.0, 2.0]])
-    with raises(UsageError, field="questions", found="cloze"):
-        PrecisionRecallCurve.from_scores(scores, [ask(2, ("1",), Task.CLOZE)])
-    with raises(UsageError, field="questions", found="span"):
-        PrecisionRecallCurve.from_predictions(
-            [Prediction("q", (("1",),))], [ask(2, ("1",), Task.SPAN)]
-        )
-    with raises(DataError, where="question q"):
-        PrecisionRecallCurve.from_scores(scores, [ask(2, None)])
-    with raises(DataError, where="question q"):
-        PrecisionRecallCurve.from_predictions([Prediction("q", (frozenset(),))], [ask(2, None)])
-    with raises(UsageError, field="questions", found="0"):
-        PrecisionRecallCurve.from_predictions([], [])
-    with raises(UsageError) as refused:
-        PrecisionRecallCurve.from_scores(
-            Scores.from_lists([[1.0, float("inf")]]), [ask(2, frozenset())]
-        )
-    assert "infinite" in str(refused.value)
     with raises(UsageError, field="average", found="makro", expected=re.compile("macro")):
-        PrecisionRecallCurve.from_scores(scores, [ask(2, frozenset())], average="makro")
+        PrecisionRecallCurve.from_scores(scores, OPTIONS, average="makro")
 
 
 @pytest.fixture(scope="module")

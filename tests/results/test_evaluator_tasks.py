@@ -17,13 +17,13 @@ TASKS = evaluator_tasks()
 
 
 def test_every_floor_is_a_dataset_and_every_metric_is_one_of_the_package():
-    known = set(load_floors())
+    names = set(load_floors())
     for name, reader in named_datasets().items():
-        known |= {f"{name}:{split}" for split in reader.splits}
+        names |= {f"{name}:{split}" for split in reader.splits}
     for task in TASKS:
         if task.floor and not is_hub_name(task.floor):
             has_data = task.command.startswith(f"classic-rc floor {task.floor} --compute ")
-            assert has_data or task.floor in known
+            assert has_data or task.floor in names
     assert {name for task in TASKS for name in task.metric.values()} <= {"", *METRICS}
 
 

@@ -14,7 +14,7 @@ from classic_rc.datasets.labels import Labels
 from classic_rc.errors import UsageError
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 from classic_rc.results import group_questions
-from classic_rc.results.grouping import DERIVED_KEYS
+from classic_rc.results.grouping import DERIVED_KEYS, read_groupings
 from tests.errors import raises
 
 
@@ -27,8 +27,8 @@ def questions(
 ):
     about = Passage("p", passage)
     options = tuple(map(Candidate, more.get("options", ["Bob", "Eve"])))
-    asked = [Question(f"q{i}", about, text, options, gold, task) for i, text in enumerate(texts)]
-    return Dataset(asked, "made")
+    listed = [Question(f"q{i}", about, text, options, gold, task) for i, text in enumerate(texts)]
+    return Dataset(listed, "made")
 
 
 def members(grouping) -> dict[str, list[int]]:
@@ -198,7 +198,13 @@ def test_every_question_is_in_one_group_of_each_derived_key(texts):
 
 @pytest.mark.parametrize("key", ["alone", "count"])
 def test_a_key_may_be_called_as_a_view_is(key):
-    asked = [replace(question, meta={key: str(i % 2)}) for i, question in enumerate(FIVE)]
-    marked = replace(FIVE, questions=asked)
+    with_key = [replace(question, meta={key: str(i % 2)}) for i, question in enumerate(FIVE)]
+    marked = replace(FIVE, questions=with_key)
     assert members(group_questions(marked, key)) == {"0": [0, 2, 4], "1": [1, 3]}
     assert members(group_questions(marked, f"{key}:count")) == {"1": [0, 1, 2, 3, 4]}
+
+
+def test_labels_are_grouped_by_themselves_alone_and_by_their_number():
+    keys = [grouping.key for grouping in read_groupings(FIVE, [], [SKILLS])]
+    assert keys == ["skills", "skills:alone", "skills:count"]
+    assert read_groupings(FIVE, ["skills, skills"], [SKILLS]) == []

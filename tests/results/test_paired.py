@@ -184,3 +184,11 @@ def test_mcnemar_is_refused_where_credit_is_partial(metric, rows):
 def test_mcnemar_says_what_it_assumes():
     assert "assumes independent questions" in NULL_HYPOTHESES["mcnemar"]
     assert next(iter(NULL_HYPOTHESES)) == "permutation"
+
+
+def test_several_runs_are_tested_by_their_means():
+    first, second, groups = two_selections(40, 10)
+    runs = np.stack([first, first[::-1]], axis=1)
+    expected = permutation_test(F1A, runs.mean(axis=1), second, groups)
+    assert permutation_test(F1A, runs, second, groups) == expected
+    assert permutation_test(F1A, second, runs, groups) == expected

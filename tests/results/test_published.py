@@ -10,13 +10,20 @@ from operator import itemgetter
 
 import pytest
 
+from classic_rc import evaluate
 from classic_rc.datasets import load
 from classic_rc.datasets.official import OfficialPart
 from classic_rc.decisions import TIE_POLICIES
 from classic_rc.metrics import METRICS
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 from classic_rc.results.literature import STATUSES, SUBSETS, PublishedRow, load_published
-from classic_rc.results.published import published_rows, subset_mask
+from classic_rc.results.published import (
+    published_figures,
+    published_records,
+    published_rows,
+    recorded_figures,
+    subset_mask,
+)
 from classic_rc.solvers import parse_solver
 
 PLAIN = json.loads(
@@ -169,3 +176,14 @@ def test_the_mask_of_a_subset_has_its_questions_and_is_none_without_any():
     assert subset_mask(data, None).all()
     assert subset_mask(data, "one") is None
     assert subset_mask(data[1:], None) is None
+
+
+def test_tables_and_records_have_the_same_figures():
+    data = race("test", "middle", "high")
+    in_records = [(row["printed"], row["group"]) for row in recorded_figures(data)]
+    figures = published_figures(data)
+    for (printed, group), figure in zip(in_records, figures, strict=True):
+        assert printed == figure.number.printed
+        assert (group or [None, None]) == [figure.key, figure.number.group]
+    records = published_records(evaluate(data, ["longest"]))
+    assert [record["source"] for record in records] == [figure.source for figure in figures]

@@ -88,13 +88,21 @@ def test_a_row_that_is_read_has_the_notes_of_the_row():
     assert any(note.startswith("weights ") for note in row_notes(rows[0]))
 
 
-def _of_row(key, value):
-    return lambda record: record["runs"][0]["rows"][0].update({key: value})
+def _put(value, *path):
+    """Put a value at a place in the first run."""
+
+    def change(record):
+        *parents, last = path
+        place = record["runs"][0]
+        for step in parents:
+            place = place[step]
+        place[last] = value
+
+    return change
 
 
 def _drop_question(record):
-    outcomes = record["runs"][0]["rows"][1]["outcomes"]
-    del outcomes[next(iter(outcomes))]
+    record["runs"][0]["rows"][1]["outcomes"].popitem()
 
 
 def _rename_question(record):
@@ -102,87 +110,107 @@ def _rename_question(record):
     row["outcomes"] = {f"x{id_}": outcome for id_, outcome in row["outcomes"].items()}
 
 
-def _first_outcome(record, row=0):
-    outcomes = record["runs"][0]["rows"][row]["outcomes"]
-    return next(iter(outcomes.values()))
-
-
-def _accuracy(*numbers):
+def _outcome(row=0, **values):
     def change(record):
-        _first_outcome(record)["statistics"]["accuracy"] = list(numbers)
+        outcomes = record["runs"][0]["rows"][row]["outcomes"].values()
+        next(iter(outcomes)).update(values)
 
     return change
 
 
-def _fewer_groups(record):
-    record["runs"][0]["passage_groups"].pop()
+def _accuracy(*numbers):
+    return _outcome(statistics={"accuracy": list(numbers)})
 
 
-def _gap_in_groups(record):
-    record["runs"][0]["passage_groups"][0] = 99
+def _accuracies(row, *numbers):
+    def change(record):
+        for outcome in record["runs"][0]["rows"][row]["outcomes"].values():
+            outcome["statistics"]["accuracy"] = list(numbers)
 
-
-def _empty_statistics(record):
-    for outcome in record["runs"][0]["rows"][0]["outcomes"].values():
-        outcome["statistics"]["accuracy"] = []
-
-
-def _other_task(record):
-    record["runs"][0]["dataset"]["task"] = "essay"
-
-
-def _no_questions(record):
-    record["runs"][0]["dataset"]["questions"] = 0
-
-
-def _huge_group(record):
-    record["runs"][0]["passage_groups"][0] = 10**400
-
-
-def _huge_count(record):
-    record["runs"][0]["dataset"]["questions"] = 10**400
-
-
-def _select(**values):
-    return lambda record: record["runs"][0]["rows"][0]["selections"].update(values)
-
-
-def _tied(count):
-    return lambda record: _first_outcome(record).update(tied=count)
-
-
-def _listed_outcomes(record):
-    row = record["runs"][0]["rows"][0]
-    row["outcomes"] = list(row["outcomes"])
+    return change
 
 
 @pytest.mark.parametrize(
     ("change", "where", "field", "found_text", "expected"),
     [
-        (_huge_group, r"^\$\.runs\[0\]$", "passage_groups", "^24 entries$", "^24 "),
+        (
+            _put(10**400, "passage_groups", 0),
+            r"^\$\.runs\[0\]$",
+            "passage_groups",
+            "^24 entries$",
+            "^24 ",
+        ),
         (_accuracy(10**400), r"rows\[0\]", "accuracy", "^.10000", "^1 numbers$"),
         (_accuracy(True), r"rows\[0\]", "accuracy", "^.True", "^1 numbers$"),
-        (_huge_count, r"^\$\.runs\[0\]$", "passage_groups", "^24 entries$", "over 18 digits"),
-        (_select(candidates=[1]), r"selections$", "candidates", r"^\[1\]$", "^24 counts$"),
-        (_select(selected=[10**400] * 24), r"selections$", "selected", r"^\[10000", "^24 counts$"),
-        (_select(evidence="all"), r"selections$", "evidence", "'all'", "a list"),
-        (_tied(10**400), r"rows\[0\]", "tied", "18 digits", "^0 to "),
-        (_tied("two"), r"rows\[0\]", "tied", "'two'", "^0 to "),
-        (_listed_outcomes, r"rows\[0\]$", "outcomes", "a list of 24", "an object"),
+        (
+            _put(10**400, "dataset", "questions"),
+            r"^\$\.runs\[0\]$",
+            "passage_groups",
+            "^24 entries$",
+            "over 18 digits",
+        ),
+        (
+            _put([1], "rows", 0, "selections", "candidates"),
+            r"selections$",
+            "candidates",
+            r"^\[1\]$",
+            "^24 counts$",
+        ),
+        (
+            _put([10**400] * 24, "rows", 0, "selections", "selected"),
+            r"selections$",
+            "selected",
+            r"^\[10000",
+            "^24 counts$",
+        ),
+        (
+            _put("all", "rows", 0, "selections", "evidence"),
+            r"selections$",
+            "evidence",
+            "'all'",
+            "a list",
+        ),
+        (_outcome(tied=10**400), r"rows\[0\]", "tied", "18 digits", "^0 to "),
+        (_outcome(tied="two"), r"rows\[0\]", "tied", "'two'", "^0 to "),
+        (
+            _put([None] * 24, "rows", 0, "outcomes"),
+            r"rows\[0\]$",
+            "outcomes",
+            "a list of 24",
+            "an object",
+        ),
         (lambda record: record.pop("runs"), "^\\$?$", "runs", "^an object with ", ""),
         (_without("passage_groups"), r"^\$\.runs\[0\]$", "passage_groups", "^an object with ", ""),
-        (_fewer_groups, r"^\$\.runs\[0\]$", "passage_groups", "^23 entries$", "^24 "),
-        (_gap_in_groups, r"^\$\.runs\[0\]$", "passage_groups", "^24 entries$", "^24 "),
+        (
+            _put([0] * 23, "passage_groups"),
+            r"^\$\.runs\[0\]$",
+            "passage_groups",
+            "^23 entries$",
+            "^24 ",
+        ),
+        (
+            _put(99, "passage_groups", 0),
+            r"^\$\.runs\[0\]$",
+            "passage_groups",
+            "^24 entries$",
+            "^24 ",
+        ),
         (_drop_question, r"rows\[1\]$", "outcomes", "^23 questions$", "24 questions"),
         (_rename_question, r"rows\[1\]$", "outcomes", "ids", "24 questions"),
         (_accuracy("1"), r"rows\[0\]", "accuracy", r"^\['1'\]$", "^1 numbers$"),
-        (_empty_statistics, r"rows\[0\]", "accuracy", r"^\[\]$", "^1 numbers$"),
-        (_other_task, r"dataset$", "task", "^'essay'$", "single-choice or "),
-        (_no_questions, r"dataset$", "questions", "^0$", "^1 or more$"),
-        (_of_row("variant", ["race"]), r"rows\[0\]$", "variant", "^a list of 1$", "^a string$"),
-        (_of_row("params", "window"), r"rows\[0\]$", "params", "^'window'$", "^an object$"),
+        (_accuracies(0), r"rows\[0\]", "accuracy", r"^\[\]$", "^1 numbers$"),
+        (_put("essay", "dataset", "task"), r"dataset$", "task", "^'essay'$", "single-choice or "),
+        (_put(0, "dataset", "questions"), r"dataset$", "questions", "^0$", "^1 or more$"),
         (
-            _of_row("threshold", [0.5, "?"]),
+            _put(["race"], "rows", 0, "variant"),
+            r"rows\[0\]$",
+            "variant",
+            "^a list of 1$",
+            "^a string$",
+        ),
+        (_put("window", "rows", 0, "params"), r"rows\[0\]$", "params", "^'window'$", "^an object$"),
+        (
+            _put([0.5, "?"], "rows", 0, "threshold"),
             r"rows\[0\]$",
             "threshold",
             "^a list of 2$",
@@ -203,41 +231,24 @@ def test_a_malformed_record_is_refused_with_its_place(
         read_results(path)
 
 
-def _row(i=0):
-    return lambda record: record["runs"][0]["rows"][i]
-
-
-def _set(where, **values):
-    return lambda record: where(record).update(values)
-
-
-def _outcome(**values):
-    return lambda record: _first_outcome(record, row=2).update(values)
-
-
-def _all_right(record):
-    for outcome in _row(2)(record)["outcomes"].values():
-        outcome["statistics"]["accuracy"] = [1.0]
-
-
 @pytest.mark.parametrize(
     ("change", "field", "found_text", "expected"),
     [
-        (_all_right, "accuracy", "^0?", "^1.0,"),
-        (_outcome(statistics={"accuracy": [0.123]}), "accuracy", "", ""),
-        (_set(lambda record: _row()(record)["metrics"], accuracy=0.99), "accuracy", "^0.99$", ""),
-        (_set(lambda record: _row()(record)["metrics"], accuracy="0.99"), "accuracy", "^0.99$", ""),
-        (_outcome(tied=9), "tie_rate", "", ""),
-        (_set(_row(2), tie_rate=0.5), "tie_rate", "^0.5$", ""),
-        (_set(_row(), questions=25), "questions", "^25$", "^24,"),
-        (_set(_row(), short_signature="sw|n:24"), "short_signature", "", ""),
-        (_set(_row(), signature="solver:sw"), "short_signature", "", "^sw,"),
-        (_set(_row(), signature=""), "signature", "", ""),
-        (_set(_row(), solver="sw"), "solver", "^sw$", "^random,"),
-        (_set(_row(2), ties="first"), "ties", "^first$", "^partial,"),
-        (_set(_row(2), variant="race"), "variant", "^race$", "^None,"),
+        (_accuracies(2, 1.0), "accuracy", "^0?", "^1.0,"),
+        (_outcome(2, statistics={"accuracy": [0.123]}), "accuracy", "", ""),
+        (_put(0.99, "rows", 0, "metrics", "accuracy"), "accuracy", "^0.99$", ""),
+        (_put("0.99", "rows", 0, "metrics", "accuracy"), "accuracy", "^0.99$", ""),
+        (_outcome(2, tied=9), "tie_rate", "", ""),
+        (_put(0.5, "rows", 2, "tie_rate"), "tie_rate", "^0.5$", ""),
+        (_put(25, "rows", 0, "questions"), "questions", "^25$", "^24,"),
+        (_put("sw|n:24", "rows", 0, "short_signature"), "short_signature", "", ""),
+        (_put("solver:sw", "rows", 0, "signature"), "short_signature", "", "^sw,"),
+        (_put("", "rows", 0, "signature"), "signature", "", ""),
+        (_put("sw", "rows", 0, "solver"), "solver", "^sw$", "^random,"),
+        (_put("first", "rows", 2, "ties"), "ties", "^first$", "^partial,"),
+        (_put("race", "rows", 2, "variant"), "variant", "^race$", "^None,"),
         (
-            _set(lambda record: record["runs"][0]["dataset"], fingerprint="0" * 64),
+            _put("0" * 64, "dataset", "fingerprint"),
             "fingerprint",
             "^000",
             "",
@@ -258,8 +269,8 @@ def test_groups_follow_from_the_outcomes_too(tmp_path):
     evaluated = evaluate(load("sample:single-choice"), [parse_solver("sw")], by="question-type")
     plain = json.loads(json.dumps(run_record([evaluated])))
     groups = plain["runs"][0]["grouping"]["groups"]
-    one, other = list(groups)[:2]
-    groups[one].append(groups[other].pop())
+    first, second, *_ = groups.values()
+    first.append(second.pop())
     path = tmp_path / "run.json"
     path.write_text(json.dumps(plain), encoding="utf-8")
     with raises(DataError, field="questions"):

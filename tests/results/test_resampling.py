@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from classic_rc.errors import UsageError
 from classic_rc.kernels.arrays import small_blocks
 from classic_rc.metrics import get_metric
-from classic_rc.results.resampling import percentile_interval, resample_means
+from classic_rc.results.resampling import interval_of_runs, percentile_interval, resample_means
 from tests.errors import raises
 from tests.simulated import draw_groups
 
@@ -90,3 +90,12 @@ def test_what_cannot_be_resampled_is_refused(groups, n, field, found_text):
 def test_an_interval_needs_a_level():
     with raises(UsageError, field="level", found="95"):
         percentile_interval(np.arange(5.0), level=95)
+
+
+def test_runs_that_differ_widen_an_interval():
+    drawn = np.array([0.4, 0.5, 0.6])
+    low, high = interval_of_runs(0.5, drawn, [np.array([0.4, 0.6])], 100)
+    of_passages = interval_of_runs(0.5, drawn, [np.array([0.5])], 100)
+    assert of_passages == percentile_interval(drawn)
+    assert low < of_passages.low < of_passages.high < high
+    assert interval_of_runs(0.5, np.full(3, 0.5), [np.full(2, 0.5)], 100) == (0.5, 0.5)
