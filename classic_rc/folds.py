@@ -357,7 +357,7 @@ def _repeatable_keys(questions: Sequence[Question]) -> list[Hashable | None]:
         passages_of[options].add(normalised_text(question.passage.text))
     n_passages = len({id(q.passage) for q in questions if q.task.has_choices})
     max_passages = max(2, _COMMON_SHARE * n_passages)
-    identifying: set[tuple[str, tuple[str, ...]] | None] = set()
+    identifying: set[tuple[str, tuple[str, ...]]] = set()
     for options, option_texts in texts_of.items():
         if len(option_texts) == 1 and len(passages_of[options]) <= max_passages:
             identifying.update((text, options) for text in option_texts & specific)

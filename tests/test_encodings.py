@@ -12,9 +12,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from classic_rc.datasets import load
-from classic_rc.encodings import READINGS, MismatchError, decode, explain
+from classic_rc.encodings import (
+    GOLD_AS,
+    READINGS,
+    MismatchError,
+    Written,
+    decide_mixed_reading,
+    decide_reading,
+    decode,
+    explain,
+)
 from classic_rc.errors import DataError
 from classic_rc.formats import get_format
+from classic_rc.io.json import Node
 from classic_rc.questions import Passage, Question, Task, TextCandidates
 from tests.errors import raises
 
@@ -25,16 +35,13 @@ _DISTINCT = st.lists(
 
 @given(_DISTINCT, st.data())
 def test_encoding_and_decoding_are_inverse(texts, data):
-    right = data.draw(st.sets(st.sampled_from(range(len(texts)))))
-    codes = {
-        "index0": lambda i: i,
-        "index1": lambda i: i + 1,
-        "letter": lambda i: string.ascii_uppercase[i],
-        "text": lambda i: texts[i],
-    }
-    for coding, code in codes.items():
-        assert decode([code(i) for i in right], texts, coding) == right
-    assert decode([i in right for i in range(len(texts))], texts, "flags") == right
+    positions = range(len(texts))
+    right = data.draw(st.sets(st.sampled_from(positions)))
+    letters = string.ascii_uppercase
+    codes = {"index0": positions, "index1": range(1, 99), "letter": letters, "text": texts}
+    for coding, codes_of_options in codes.items():
+        assert decode([codes_of_options[i] for i in right], texts, coding) == right
+    assert decode([i in right for i in positions], texts, "flags") == right
 
 
 @given(
@@ -101,25 +108,82 @@ def test_letters_in_own_columns_name_their_option(tmp_path):
     assert load(path, gold_as="letter")[0].gold == {1}
 
 
-def test_one_stray_number_among_letters_is_refused_or_as_declared_no_answer():
-    passage = Passage("p", "P")
-    ask = [
-        Question(f"q{i}", passage, "Q", TextCandidates("wxyz"), frozenset({0}), Task.SINGLE_CHOICE)
-        for i in range(3)
-    ]
-    text = "id,answer\nq0,A\nq1,2\nq2,B\n"
-    with raises(
-        DataError, field="answer", where="line 3", hint=re.compile("reading=index0.*reading=letter")
-    ):
-        get_format("answers").read(text, ask, source="a")
+STRAY_NUMBER = "id,answer\nq0,A\nq1,2\nq2,B\n"
+
+
+def three_questions():
+    content = Passage("p", "P"), "Q", TextCandidates("wxyz"), frozenset({0}), Task.SINGLE_CHOICE
+    return [Question(f"q{i}", *content) for i in range(3)]
+
+
+def test_one_stray_number_among_letters_is_refused():
+    choices = re.compile("reading=index0.*reading=letter")
+    with raises(DataError, field="answer", where="line 3", hint=choices):
+        get_format("answers").read(STRAY_NUMBER, three_questions(), source="a")
+
+
+def test_one_stray_number_among_declared_letters_is_no_answer():
+    letters = get_format("answers").with_options({"reading": "letter"})
     notes = []
-    reading = (
-        get_format("answers")
-        .with_options({"reading": "letter"})
-        .read(text, ask, source="a", notes=notes)
-    )
+    reading = letters.read(STRAY_NUMBER, three_questions(), source="a", notes=notes)
     assert [p.answers for p in reading] == [(frozenset({0}),), (), (frozenset({1}),)]
     assert any("could not be parsed" in note for note in notes)
+
+
+def gold_rows(*values, texts=("red", "blue", "2")):
+    """Rows of a file, each with its gold and the same options."""
+    rows = []
+    for line, value in enumerate(values, start=1):
+        rows.append(Written(Node(value, "a", line), value, texts, explain(value, texts)))
+    return rows
+
+
+@pytest.mark.parametrize(
+    ("values", "reading"),
+    [((), "text"), ((0, 1), "index0"), ((3, 1), "index1"), (("B", "C"), "letter")],
+)
+def test_all_rows_together_decide_the_reading(values, reading):
+    assert decide_reading(gold_rows(*values), option=GOLD_AS) == reading
+
+
+def test_a_reading_is_to_be_chosen_where_rows_mean_different_options():
+    meant = re.compile("index0: '2'; index1: 'blue'; text: '2'")
+    with raises(DataError, field="gold", found=meant, hint=re.compile("--gold-as index1")):
+        decide_reading(gold_rows("2"), option=GOLD_AS)
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [((None, 1), " or ".join(READINGS.values())), (("B", None), READINGS["letter"])],
+)
+def test_a_row_without_a_reading_is_refused(values, expected):
+    found = re.compile("null with the options 'red'")
+    with raises(DataError, found=found, expected=expected):
+        decide_reading(gold_rows(*values), option=GOLD_AS)
+
+
+def test_a_row_without_a_reading_may_be_left_out():
+    assert decide_reading(gold_rows("B", None), option=GOLD_AS, skip_bad=True) == "letter"
+
+
+@pytest.mark.parametrize(("skip_bad", "hint"), [(True, "Choose what fits"), (False, "--skip bad")])
+def test_rows_of_two_readings_are_refused_and_the_more_frequent_one_is_named_first(skip_bad, hint):
+    rows = gold_rows("B", "red", "C")
+    choices = r".*--gold-as letter \(2 of 3 rows\) or --gold-as text \(1 of 3 rows\)"
+    with raises(DataError, where="line 2", hint=re.compile(hint + choices)):
+        decide_reading(rows, option=GOLD_AS, skip_bad=skip_bad)
+
+
+@pytest.mark.parametrize(("values", "reading"), [((), None), (("B", "C"), "letter")])
+def test_answers_have_the_reading_of_all_of_them(values, reading):
+    rows = gold_rows(*values)
+    assert decide_mixed_reading(rows, rows, field="answer", option=GOLD_AS) == reading
+
+
+def test_answers_without_a_common_reading_are_refused():
+    rows = gold_rows("B", "red")
+    with raises(DataError, field="answer", hint=re.compile("--gold-as letter or .*text")):
+        decide_mixed_reading(rows, rows, field="answer", option=GOLD_AS)
 
 
 def test_labels_of_cosmos_qa_may_be_floats_as_pandas_writes_them(tmp_path):

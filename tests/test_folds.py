@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 from dataclasses import replace
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -22,17 +23,9 @@ from tests.errors import raises
 
 
 def questions_about(texts):
-    return [
-        Question(
-            f"q{i}",
-            Passage(f"p{i}", text),
-            "?",
-            (Candidate("a"),),
-            frozenset({0}),
-            Task.SINGLE_CHOICE,
-        )
-        for i, text in enumerate(texts)
-    ]
+    passages = [Passage(f"p{i}", text) for i, text in enumerate(texts)]
+    content = "?", (Candidate("a"),), frozenset({0}), Task.SINGLE_CHOICE
+    return [Question(f"q{i}", passage, *content) for i, passage in enumerate(passages)]
 
 
 def test_equal_passages_are_one_group_whatever_their_case_and_blanks():
@@ -45,19 +38,19 @@ def test_folds_keep_groups_together_and_cover_all():
     groups = passage_groups(questions)
     plan = FoldPlan().folds(questions)
     assert len(plan) == 5
-    assert sorted(np.concatenate([held_out for _, held_out in plan]).tolist()) == list(range(60))
+    positions = np.concatenate([held_out for _, held_out in plan])
+    assert sorted(positions.tolist()) == [*range(60)]
     for others, held_out in plan:
         assert not set(groups[others]) & set(groups[held_out])
         assert len(others) + len(held_out) == 60
 
 
 def test_folds_do_not_depend_on_the_order():
+    def members(questions):
+        return [{questions[i].id for i in fold} for _, fold in FoldPlan().folds(questions)]
+
     questions = questions_about([f"text {i}" for i in range(23)])
-    members = [{questions[i].id for i in held_out} for _, held_out in FoldPlan().folds(questions)]
-    backwards = questions[::-1]
-    assert members == [
-        {backwards[i].id for i in held_out} for _, held_out in FoldPlan().folds(backwards)
-    ]
+    assert members(questions) == members(questions[::-1])
 
 
 def test_few_passages_make_few_folds_and_one_none():
@@ -68,12 +61,9 @@ def test_few_passages_make_few_folds_and_one_none():
 
 
 def test_a_field_joins_groups_with_all_that_they_are_joined_to():
-    texts = ["one", "two", "three", "ONE", "four", "five"]
-    authors = ["Ann", "Bob", "Eve", "Bob", None, None]
-    questions = [
-        replace(q, meta={} if author is None else {"author": author})
-        for q, author in zip(questions_about(texts), authors, strict=True)
-    ]
+    questions = questions_about(["one", "two", "three", "ONE", "four", "five"])
+    for i, author in enumerate(["Ann", "Bob", "Eve", "Bob"]):
+        questions[i] = replace(questions[i], meta={"author": author})
     groups = passage_groups(questions, "author").tolist()
     assert groups[0] == groups[1] == groups[3]  # Ann's text is Bob's too
     assert len(set(groups)) == 4
@@ -105,20 +95,11 @@ def dataset(name, *rows, task=Task.SINGLE_CHOICE):
     """Each row: passage, question, options."""
     passages = {text: Passage(f"{name}-{text}", text) for text, _, _ in rows}
     gold = frozenset({0}) if task.has_choices else ("x",)
-    return Dataset(
-        [
-            Question(
-                f"q{i}",
-                passages[text],
-                question,
-                tuple(map(Candidate, options.split("|"))),
-                gold,
-                task,
-            )
-            for i, (text, question, options) in enumerate(rows)
-        ],
-        name,
-    )
+    questions = []
+    for i, (text, question, options) in enumerate(rows):
+        candidates = tuple(map(Candidate, options.split("|")))
+        questions.append(Question(f"q{i}", passages[text], question, candidates, gold, task))
+    return Dataset(questions, name)
 
 
 WHY = "Why did the red fox sing loudly?"
@@ -157,10 +138,8 @@ def test_usual_options_identify_no_question():
 
 
 def test_equal_words_alone_do_not_make_a_query_recur():
-    rows = [("One.", "Who?", "a"), ("Two.", "Who?", "a")]
-    train, dev = (
-        dataset(name, row, task=Task.CLOZE) for name, row in zip(("t", "d"), rows, strict=True)
-    )
+    train = dataset("t", ("One.", "Who?", "a"), task=Task.CLOZE)
+    dev = dataset("d", ("Two.", "Who?", "a"), task=Task.CLOZE)
     assert not find_overlap(train, dev)
 
 
@@ -191,10 +170,10 @@ def story(rng, n_words=60):
 
 def straddling(plan, questions, pairs):
     """The pairs of questions that are in different folds."""
-    fold_of = {
-        i: k for k, (_, held_out) in enumerate(plan.folds(questions)) for i in held_out.tolist()
-    }
-    return [pair for pair in pairs if fold_of[pair[0]] != fold_of[pair[1]]]
+    fold_of = {}
+    for fold, (_, held_out) in enumerate(plan.folds(questions)):
+        fold_of.update(dict.fromkeys(held_out.tolist(), fold))
+    return [(i, j) for i, j in pairs if fold_of[i] != fold_of[j]]
 
 
 def test_near_duplicates_are_in_one_fold():
@@ -237,19 +216,11 @@ def test_answers_to_near_copies_do_not_carry_over():
         rng = random.Random(seed)
         texts = [story(rng) for _ in range(50)]
         labels = [rng.randrange(4) for _ in texts]
-        rows = [*zip(texts, labels, strict=True)]
-        rows += [(near_copy(rng, text), label) for text, label in rows for _ in range(2)]
-        questions = [
-            Question(
-                f"q{i}",
-                Passage(f"p{i}", text),
-                "?",
-                tuple(Candidate(f"{i} {k}") for k in range(4)),
-                frozenset({label}),
-                Task.SINGLE_CHOICE,
-            )
-            for i, (text, label) in enumerate(rows)
-        ]
+        texts += [near_copy(rng, text) for text in texts * 2]
+        questions = []
+        for i, (question, label) in enumerate(zip(questions_about(texts), labels * 3, strict=True)):
+            options = tuple(Candidate(f"{i} {k}") for k in range(4))
+            questions.append(replace(question, candidates=options, gold=frozenset({label})))
         row = evaluate(Dataset(questions, name="copies"), [FromTheNearestPassage()], cv=5).rows[0]
         assert "|folds:near2" in row.signature
         accuracies.append(row.metrics()["accuracy"])
@@ -259,9 +230,8 @@ def test_answers_to_near_copies_do_not_carry_over():
 def test_one_group_of_most_questions_is_given_up_with_a_warning():
     rng = random.Random(2)
     text = story(rng)
-    questions = questions_about(
-        [near_copy(rng, text, 2) for _ in range(30)] + [story(rng) for _ in range(20)]
-    )
+    copies = [near_copy(rng, text, 2) for _ in range(30)]
+    questions = questions_about(copies + [story(rng) for _ in range(20)])
     warning = FoldPlan().groups(questions).warning
     assert warning is not None
     assert "30 of 50" in warning
@@ -289,11 +259,10 @@ def test_few_equal_passages_are_no_reason_to_warn():
 def repeated_questions(rows):
     """A dataset of `rows` and 20 other questions, each with its own passage."""
     rng = random.Random(4)
-    others = [
-        (story(rng), f"what is number {i} of these things", f"a{i}|b{i}|c{i}") for i in range(20)
-    ]
-    rows = [(story(rng), *row) for row in rows]
-    return dataset("repeated", *rows, *others)
+    rows = [*rows]
+    for i in range(20):
+        rows.append((f"what is number {i} of these things", f"a{i}|b{i}|c{i}"))
+    return dataset("repeated", *((story(rng), *row) for row in rows))
 
 
 def test_questions_repeated_with_their_options_are_in_one_fold():
@@ -343,7 +312,7 @@ def test_questions_without_a_passage_are_grouped_by_their_own_texts():
 def test_near_duplicates_overlap():
     rng = random.Random(5)
     texts = [story(rng) for _ in range(3)]
-    train = dataset("train", *((text, f"t{i}", "a|b") for i, text in enumerate(texts)))
+    train = dataset("train", *((text, f"{text[:9]}?", "a|b") for text in texts))
     dev = dataset("dev", (near_copy(rng, texts[1]), "new?", "c|d"), (story(rng), "other?", "c|d"))
     shared = find_overlap(train, dev)
     assert (shared.passages, shared.questions, shared.affected) == (1, 0, {"q1"})
@@ -353,19 +322,16 @@ def test_near_duplicates_overlap():
 def test_the_groups_of_a_dataset_are_found_once(monkeypatch):
     generated = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=12, seed=3)
     expected = FoldPlan().groups([*generated])
-    calls = []
-    real = folds.near_duplicate_groups
-    monkeypatch.setattr(
-        folds, "near_duplicate_groups", lambda texts: calls.append(len(texts)) or real(texts)
-    )
+    counted = Mock(wraps=folds.near_duplicate_groups)
+    monkeypatch.setattr(folds, "near_duplicate_groups", counted)
     shared = SharedQuestions(generated)
     for questions in (generated, shared, encode(shared, "word"), generated):
         groups = FoldPlan().groups(questions)
         assert groups.numbers.tolist() == expected.numbers.tolist()
         assert groups.warning == expected.warning
-    assert calls == [len({q.passage.text for q in generated})]
+    counted.assert_called_once()
+    (texts,) = counted.call_args.args
+    assert len(texts) == len({q.passage.text for q in generated})
     assert FoldPlan(3).groups(generated).numbers.tolist() == expected.numbers.tolist()
-    assert (
-        FoldPlan().groups(generated[:8]).numbers.tolist()
-        == FoldPlan().groups([*generated][:8]).numbers.tolist()
-    )
+    first_groups = FoldPlan().groups([*generated][:8]).numbers
+    assert FoldPlan().groups(generated[:8]).numbers.tolist() == first_groups.tolist()
