@@ -17,6 +17,7 @@ from classic_rc.solvers import AlignmentILP
 from classic_rc.solvers.alignment.program import SolvedProgram
 from classic_rc.testing import check_solver, synthetic_dataset
 from tests.errors import raises
+from tests.reports.formulas import assert_formulas_add_up
 
 STORY = Passage(
     "s",
@@ -88,7 +89,7 @@ def test_a_question_of_one_chunk_may_use_it():
         ("Who rode to the lake without the bike?", {}, True),
         ("Who rode to the lake without a towel?", {}, False),
         ("Who rode to the lake without a towel?", {"align_without": False}, True),
-        ("Who rode to the lake without", {}, True),
+        ("Who rode to the lake without it?", {}, True),
     ],
 )
 def test_the_chunk_after_without_must_be_aligned(text, params, has_graph):
@@ -157,6 +158,11 @@ class TestExplanation:
                 else:
                     assert not candidate.numbers
                     assert not candidate.marks
+
+    @pytest.mark.parametrize("text", ["Who stole the bike?", "Why does an owl hoot?"])
+    def test_formulas_add_up(self, text):
+        options = "a fox, an owl, a cat and a dog", "the bike"
+        assert_formulas_add_up(AlignmentILP().explain(question(text, *options)))
 
     def test_the_graph_is_described_and_marked(self):
         fox = AlignmentILP().explain(WHO).candidates[0]

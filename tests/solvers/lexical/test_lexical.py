@@ -248,6 +248,13 @@ def test_mentions_are_replaced_by_what_they_refer_to(with_chains):
     assert [t.sentence for t in tokens][4:7] == [0, 1, 1]
 
 
+def test_a_mention_of_several_words_is_replaced_once(tmp_path):
+    path = annotate(QUESTIONS, tmp_path / "a.json", (Chain(((2, 5),), words=("car",)),))
+    solver = LexicalMatcher(normaliser="none", annotations=path, coreference="all")
+    words = [token.word for token in solver.annotated_reader().tokens(WHO, linked=True)]
+    assert words[:4] == "mary had car she".split()
+
+
 def test_bag_and_sentences_add_the_passage_with_mentions_replaced(with_chains):
     solver = LexicalMatcher(normaliser="none", annotations=with_chains, coreference="all")
     linked = solver.components(QUESTIONS).scores
@@ -415,9 +422,14 @@ def test_learned_weights_do_not_depend_on_units():
 
 
 def test_candidates_that_differ_in_no_component_teach_nothing():
-    equal_candidates = Dataset([question("s,0", "", "Ann", "Bob")])
-    with raises(DataError, found=re.compile("differ in a component")):
-        LexicalMatcher(weights="learned").fit(equal_candidates)
+    equal_candidates = question("s,0", "", "Ann", "Bob")
+    single_candidates = [
+        question("s,0", "", "Mary"),
+        replace(question("s,1", "", "Tom"), gold=frozenset()),
+    ]
+    for questions in ([equal_candidates], single_candidates):
+        with raises(DataError, found=re.compile("differ in a component")):
+            LexicalMatcher(weights="learned").fit(questions)
 
 
 def test_questions_without_gold_teach_nothing():
@@ -433,6 +445,21 @@ def test_only_learned_weights_can_be_saved(tmp_path):
 # Parameters, names and explanations.
 
 
+@pytest.mark.parametrize(
+    ("params", "field"),
+    [
+        ({"bugs": "first-window"}, "bug of lexical"),
+        ({"weights": "1/2"}, "weights"),
+        ({"weights": "mc999"}, "weights"),
+        ({"normaliser": "lemma"}, "normaliser"),
+        ({"coreference": "all"}, "coreference"),
+    ],
+)
+def test_parameters_that_do_not_fit_are_refused(params, field):
+    with raises(UsageError, field=field):
+        LexicalMatcher(**params).fit(QUESTIONS)
+
+
 def test_rules_without_categories_are_refused(with_chains):
     with raises(UsageError, field="coreference", found="'rules'", expected="categories=FOLDER"):
         LexicalMatcher(annotations=with_chains, coreference="rules").fit(QUESTIONS)
@@ -445,6 +472,10 @@ def test_variants_keep_their_names_whatever_file_they_read(with_chains):
     assert solver.set_params(bugs="none").variant_name() is None
     assert parse_solver("lexical:smith2015-raw").variant_name() == "smith2015-raw"
     assert isinstance(solver.decision, Argmax)
+
+
+def test_raw_text_has_no_caveat():
+    assert LexicalMatcher().caveats(QUESTIONS) == ()
 
 
 def test_the_signature_says_what_is_annotated(with_chains):
@@ -474,6 +505,16 @@ def test_an_explanation_marks_the_window_and_quotes_the_best_sentences():
     kinds = {STORY.text[mark.start : mark.end]: mark.kind for mark in words}
     assert kinds["Mary"] == "candidate"
     assert kinds["lake"] == "question"
+
+
+@pytest.mark.parametrize("bugs", ["none", "all"])
+def test_short_passages_and_unmatched_candidates_have_formulas(bugs):
+    q = question("e,0", "", "end", "cat", passage=Passage("e", "One end."))
+    explanation = LexicalMatcher(analyzer="treebank", bugs=bugs).explain(q)
+    assert_formulas_add_up(explanation)
+    text = explanation_text(explanation, every=True)
+    assert ("a short passage is one window" in text) is (bugs == "all")
+    assert not explanation.candidates[1].marks
 
 
 def test_an_explanation_says_where_the_rule_for_negated_questions_decides():

@@ -22,7 +22,7 @@ from classic_rc.errors import DataError, NotFittedError, UsageError
 from classic_rc.predictions import Scores
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 from classic_rc.reports.explanations import explanation_text
-from classic_rc.solvers import SurfaceLR, parse_solver
+from classic_rc.solvers import SurfaceLR, load_solver, parse_solver, save_solver
 from classic_rc.solvers.learning import LEARNERS, gold_labels, one_thread
 from classic_rc.testing import check_solver, synthetic_dataset
 from classic_rc.text.encode import SharedQuestions
@@ -229,6 +229,12 @@ def test_a_variant_is_recognised_and_parsed(variant):
     spec = "surface-lr" if variant is None else f"surface-lr:{variant}"
     assert parse_solver(spec).variant_name() == variant
     assert parse_solver(f"{spec},C=0.5").variant_name() is None
+
+
+def test_a_loaded_solver_scores_as_the_saved_one(tmp_path):
+    solver = fitted()
+    save_solver(solver, tmp_path / "surface.npz")
+    assert np.array_equal(scores(load_solver(tmp_path / "surface.npz")), scores(solver))
 
 
 def test_parameters_can_be_set_on_the_command_line():
