@@ -306,9 +306,10 @@ class _KeyCounts:
         return self._keys[self._counts >= min_count]
 
     def _merge(self) -> None:
-        if not self._waiting:
-            return
-        fresh, counts = np.unique(np.concatenate(self._waiting), return_counts=True)
+        # The empty array has the type of the keys where none are waiting.
+        waiting = np.concatenate([self._keys[:0], *self._waiting])
+        fresh, counts = np.unique(waiting, return_counts=True)
+        del waiting  # as many as all keys
         place, is_counted = binary_search(fresh, self._keys)
         self._counts[place[is_counted]] += counts[is_counted]
         keys = np.concatenate((self._keys, fresh[~is_counted]))

@@ -136,8 +136,7 @@ def _count_neighbours(
             near = passage[:-distance] == passage[distance:]
             near &= (earlier >= 0) & (later >= 0)
             amounts = np.full(int(near.sum()), _COUNT_UNIT // distance, dtype=kind)
-            places = earlier[near], later[near]
-            total = total + csr_matrix((amounts, places), total.shape)
+            total = total + csr_matrix((amounts, (earlier[near], later[near])), total.shape)
     symmetric: csr_matrix = (total + total.T).tocsr()
     symmetric.sort_indices()
     return symmetric

@@ -17,6 +17,7 @@ from classic_rc.solvers import AlignmentILP
 from classic_rc.solvers.alignment.program import SolvedProgram
 from classic_rc.testing import check_solver, synthetic_dataset
 from tests.errors import raises
+from tests.reports.formulas import assert_formulas_add_up
 
 STORY = Passage(
     "s",
@@ -25,10 +26,9 @@ STORY = Passage(
 )
 
 
-def question(text, *candidates, passage=STORY, id="q"):
-    return Question(
-        id, passage, text, tuple(map(Candidate, candidates)), frozenset({0}), Task.SINGLE_CHOICE
-    )
+def question(text, *candidates, id="q"):
+    choices = tuple(map(Candidate, candidates))
+    return Question(id, STORY, text, choices, frozenset({0}), Task.SINGLE_CHOICE)
 
 
 def scores(question, **params):
@@ -49,19 +49,11 @@ def test_values_equal_those_computed_by_hand():
     """
     of_question = 0.6 + 0.1 + 2 * 0.33
     solver_scores = scores(WHO)
-    covered = (
-        1.0 + 2 / 3
-    ) / 2 - 0.4  # all of "sly fox" in "sly fox stole", and two thirds the other way
+    # all of "sly fox" in "sly fox stole", and two thirds the other way
+    fox = (1.0 + 2 / 3) / 2 - 0.4
     lake = (1 / 2 + 1.0) / 2 - 0.4  # "old lake" with "lake"
-    assert solver_scores.values.tolist() == pytest.approx(
-        [
-            of_question + covered - 2.5,
-            of_question - 0.4 - 2.5,
-            of_question + lake - 2.5,
-            of_question - 0.4 - 2.5,
-        ],
-        abs=1e-9,
-    )
+    expected = [of_question + option - 2.5 for option in (fox, -0.4, lake, -0.4)]
+    assert solver_scores.values.tolist() == pytest.approx(expected, abs=1e-9)
     assert solver_scores.evidence.all()
 
 
@@ -91,25 +83,24 @@ def test_a_question_of_one_chunk_may_use_it():
     assert scores(question("What of the lake?", "old", "an owl")).evidence.all()
 
 
-def test_the_chunk_after_without_must_be_aligned():
-    question_text = "Who rode to the lake without {}?"
-    assert scores(question(question_text.format("the bike"), "Mary")).evidence.all()
-    assert not scores(question(question_text.format("a towel"), "Mary")).evidence.any()
-    assert scores(
-        question(question_text.format("a towel"), "Mary"), align_without=False
-    ).evidence.all()
-    assert scores(question("Who rode to the lake without", "Mary")).evidence.all()
+@pytest.mark.parametrize(
+    ("text", "params", "has_graph"),
+    [
+        ("Who rode to the lake without the bike?", {}, True),
+        ("Who rode to the lake without a towel?", {}, False),
+        ("Who rode to the lake without a towel?", {"align_without": False}, True),
+        ("Who rode to the lake without it?", {}, True),
+    ],
+)
+def test_the_chunk_after_without_must_be_aligned(text, params, has_graph):
+    assert scores(question(text, "Mary"), **params).evidence.tolist() == [has_graph]
 
 
-def test_a_long_option_has_a_small_bonus():
-    four, three = terms(
-        question("Who stole the bike?", "a fox, an owl, a cat and a dog", "a fox, an owl and a cat")
-    )
-    assert (four["long_option"], three["long_option"]) == (0.02, 0.0)
-    (off,) = terms(
-        question("Who stole the bike?", "a fox, an owl, a cat and a dog"), long_option_weight=0.0
-    )
-    assert off["long_option"] == 0.0
+@pytest.mark.parametrize(("params", "bonus"), [({}, 0.02), ({"long_option_weight": 0.0}, 0.0)])
+def test_a_long_option_has_a_small_bonus(params, bonus):
+    options = "a fox, an owl, a cat and a dog", "a fox, an owl and a cat"
+    four, three = terms(question("Who stole the bike?", *options), **params)
+    assert (four["long_option"], three["long_option"]) == (bonus, 0.0)
 
 
 def test_chunks_can_be_single_words():
@@ -127,16 +118,19 @@ def test_it_keeps_the_solver_contract():
 
 def test_any_number_of_processes_gives_the_same_scores():
     dataset = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=6)
-    with small_blocks(5):
-        serial, parallel = (
-            evaluate(dataset, [AlignmentILP()], jobs=jobs).rows[0] for jobs in (1, 2)
-        )
-    assert serial.metrics() == parallel.metrics()
     solver = AlignmentILP().fit(dataset)
     with small_blocks(5):
-        alone, shared = solver.score_candidates(dataset), solver.score_with_jobs(dataset, 2)
-    assert np.array_equal(alone.values, shared.values)
-    assert np.array_equal(alone.evidence, shared.evidence)
+        serial, parallel = solver.score_candidates(dataset), solver.score_with_jobs(dataset, 2)
+    assert np.array_equal(serial.values, parallel.values)
+    assert np.array_equal(serial.evidence, parallel.evidence)
+
+
+def test_any_number_of_processes_gives_the_same_metrics():
+    dataset = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=6)
+    with small_blocks(5):
+        (serial,) = evaluate(dataset, [AlignmentILP()], jobs=1).rows
+        (parallel,) = evaluate(dataset, [AlignmentILP()], jobs=2).rows
+    assert serial.metrics() == parallel.metrics()
 
 
 def test_programs_that_stopped_are_reported(monkeypatch):
@@ -159,12 +153,16 @@ class TestExplanation:
         for dataset_question in dataset:
             for candidate in solver.explain(dataset_question).candidates:
                 if candidate.evidence:
-                    assert math.fsum(candidate.numbers.values()) == pytest.approx(
-                        candidate.score, abs=1e-9
-                    )
+                    total = math.fsum(candidate.numbers.values())
+                    assert total == pytest.approx(candidate.score, abs=1e-9)
                 else:
                     assert not candidate.numbers
                     assert not candidate.marks
+
+    @pytest.mark.parametrize("text", ["Who stole the bike?", "Why does an owl hoot?"])
+    def test_formulas_add_up(self, text):
+        options = "a fox, an owl, a cat and a dog", "the bike"
+        assert_formulas_add_up(AlignmentILP().explain(question(text, *options)))
 
     def test_the_graph_is_described_and_marked(self):
         fox = AlignmentILP().explain(WHO).candidates[0]
@@ -173,12 +171,17 @@ class TestExplanation:
             'question "bike" -> "bike near" (sentence 3) 0.100; question "lake" -> "lake" '
             '(sentence 3) 0.600; option "sly fox" -> "sly fox stole" (sentence 3) 0.433'
         )
-        marked = [(m.kind, STORY.text[m.start : m.end]) for m in fox.marks]
-        assert marked == [
-            ("sentence", "sly fox stole the bike near the lake"),
-            ("question", "bike near"),
-            ("question", "lake"),
-            ("candidate", "sly fox stole"),
+        assert [mark.kind for mark in fox.marks] == [
+            "sentence",
+            "question",
+            "question",
+            "candidate",
+        ]
+        assert [STORY.text[mark.start : mark.end] for mark in fox.marks] == [
+            "sly fox stole the bike near the lake",
+            "bike near",
+            "lake",
+            "sly fox stole",
         ]
 
 

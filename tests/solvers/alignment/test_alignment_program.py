@@ -37,23 +37,16 @@ def program(
     """Make a program from similarities: a row per question or option chunk, a column per passage
     chunk.
     """
-    sentences = np.array(sentences)
-    copies = np.arange(len(sentences)) if copies is None else np.array(copies)
-    question_values = (
-        np.array(question, dtype=np.float64).reshape(-1, len(sentences)) - constants.offset
-    )
-    answered = np.array(option, dtype=np.float64).reshape(-1, len(sentences)) - constants.offset
-    ends, chunks = np.indices(answered.shape).reshape(2, -1)
-    all_edges = Edges(ends, chunks, answered.ravel())
-    kept_edges = option_edges(answered, sentences, copies, constants) if reduced else all_edges
-    return Program(
-        positive_edges(question_values),
-        kept_edges,
-        sentences,
-        copies,
-        len(question_values),
-        **others,
-    )
+    sentences = np.array(sentences, dtype=np.int64)
+    copies = np.arange(len(sentences)) if copies is None else np.array(copies, dtype=np.int64)
+    question_weights = np.array(question, dtype=np.float64) - constants.offset
+    option_weights = np.array(option, dtype=np.float64) - constants.offset
+    ends, chunks = np.indices(option_weights.shape).reshape(2, -1)
+    edges = Edges(ends, chunks, option_weights.ravel())
+    if reduced:
+        edges = option_edges(option_weights, sentences, copies, constants)
+    sides = positive_edges(question_weights), edges
+    return Program(*sides, sentences, copies, len(question_weights), **others)
 
 
 def value(instance_program: Program, constants: Constants = PUBLISHED) -> float | None:
@@ -63,13 +56,9 @@ def value(instance_program: Program, constants: Constants = PUBLISHED) -> float 
 
 def exhaustive(full: Program, c: Constants) -> float | None:
     """Return the value of the best of all graphs, directly from the definitions."""
-    question_values, answered = (
-        [Edge(*edge) for edge in zip(*map(np.ndarray.tolist, edges), strict=True)]
-        for edges in (full.question, full.option)
-    )
     return best_support_graph(
-        question_values,
-        answered,
+        plain_edges(full.question),
+        plain_edges(full.option),
         full.sentences.tolist(),
         full.copies.tolist(),
         question_chunks=c.question_chunk_bounds(full.n_question_chunks),
@@ -84,75 +73,58 @@ def exhaustive(full: Program, c: Constants) -> float | None:
     )
 
 
-@st.composite
-def constants(draw):
-    limits = st.sampled_from([None, 1, 2, 3])
-    return PUBLISHED._replace(
-        question_weight=draw(st.sampled_from([0.0, 0.33])),
-        sentence_weight=draw(st.sampled_from([0.0, -0.3, -1.0, -2.5])),
-        max_sentences=draw(limits),
-        max_edges=draw(limits),
-        max_copies=draw(limits),
-        min_question_chunks=draw(st.sampled_from([None, 1, 2])),
-        max_question_chunks=draw(limits),
-        min_question_share=draw(st.sampled_from([None, 0.1])),
-        max_question_share=draw(st.sampled_from([None, 0.65])),
-        align_without=draw(st.booleans()),
-        align_option=draw(st.booleans()),
-    )
+def plain_edges(edges: Edges) -> list[Edge]:
+    columns = edges.ends.tolist(), edges.chunks.tolist(), edges.weights.tolist()
+    return [Edge(*edge) for edge in zip(*columns, strict=True)]
+
+
+LIMITS = st.sampled_from([None, 1, 2, 3])
+CONSTANTS = st.builds(
+    PUBLISHED._replace,
+    question_weight=st.sampled_from([0.0, 0.33]),
+    sentence_weight=st.sampled_from([0.0, -0.3, -1.0, -2.5]),
+    max_sentences=LIMITS,
+    max_edges=LIMITS,
+    max_copies=LIMITS,
+    min_question_chunks=st.sampled_from([None, 1, 2]),
+    max_question_chunks=LIMITS,
+    min_question_share=st.sampled_from([None, 0.1]),
+    max_question_share=st.sampled_from([None, 0.65]),
+    align_without=st.booleans(),
+    align_option=st.booleans(),
+)
 
 
 @st.composite
 def instances(draw):
     """Draw arguments of :func:`program` with few enough edges for exhaustive search."""
+
+    def numbers(strategy, n):
+        return draw(st.lists(strategy, min_size=n, max_size=n))
+
     n_chunks = draw(st.integers(0, 5))
-    n_asked, n_option = draw(st.integers(0, 3)), draw(st.integers(0, 2))
+    n_question, n_option = draw(st.integers(0, 3)), draw(st.integers(0, 2))
     similarity = st.sampled_from(SIMILARITIES)
-    question = draw(st.lists(similarity, min_size=n_asked * n_chunks, max_size=n_asked * n_chunks))
-    option = draw(st.lists(similarity, min_size=n_option * n_chunks, max_size=n_option * n_chunks))
+    question = numbers(similarity, n_question * n_chunks)
+    option = numbers(similarity, n_option * n_chunks)
     while len(option) + sum(s > 0.41 for s in question) > MAX_EDGES:
         question[question.index(max(question))] = 0.0
     return {
-        "question": np.reshape(question, (n_asked, n_chunks))
-        if n_chunks
-        else np.zeros((n_asked, 0)),
-        "option": np.reshape(option, (n_option, n_chunks)) if n_chunks else np.zeros((n_option, 0)),
-        "sentences": sorted(
-            draw(st.lists(st.integers(0, 2), min_size=n_chunks, max_size=n_chunks))
-        ),
-        "copies": draw(st.lists(st.integers(0, 2), min_size=n_chunks, max_size=n_chunks)),
-        "required": draw(st.sampled_from([(), (0,)])) if n_asked else (),
+        "question": np.reshape(question, (n_question, n_chunks)),
+        "option": np.reshape(option, (n_option, n_chunks)),
+        "sentences": sorted(numbers(st.integers(0, 2), n_chunks)),
+        "copies": numbers(st.integers(0, 2), n_chunks),
+        "required": draw(st.sampled_from([(), (0,)])) if n_question else (),
         "bonus": draw(st.sampled_from([0.0, 0.02])),
     }
 
 
-def arrays(instance, c, *, reduced):
-    """Make a program that may have no passage chunk, so that its matrices need an explicit
-    shape.
-    """
-    shaped = {**instance, "sentences": np.array(instance["sentences"], dtype=np.int64)}
-    copies = np.array(instance["copies"], dtype=np.int64)
-    if len(copies):
-        return program(**{**shaped, "copies": copies}, constants=c, reduced=reduced)
-    no_edges = positive_edges(np.zeros((0, 0)))
-    n_asked = len(instance["question"])
-    return Program(
-        no_edges,
-        no_edges,
-        shaped["sentences"],
-        copies,
-        n_asked,
-        instance["required"],
-        instance["bonus"],
-    )
-
-
 @settings(max_examples=examples(25, 150))
-@given(instances(), constants())
+@given(instances(), CONSTANTS)
 def test_the_optimum_equals_exhaustive_search(instance, c):
-    full = arrays(instance, c, reduced=False)
+    full = program(**instance, constants=c, reduced=False)
     best = exhaustive(full, c)
-    for solution in (solve(arrays(instance, c, reduced=True), c), solve_by_highs(full, c)):
+    for solution in (solve(program(**instance, constants=c), c), solve_by_highs(full, c)):
         assert (solution.graph is None) == (best is None)
         if solution.graph is not None:
             assert solution.graph.value == pytest.approx(best, abs=1e-8)
@@ -160,10 +132,9 @@ def test_the_optimum_equals_exhaustive_search(instance, c):
 
 
 @settings(max_examples=examples(16, 100))
-@given(instances(), constants())
-def test_bounds_bound(instance, c):
-    """No graph of a sentence has a greater value than its bound, and exact bounds are reached."""
-    reduced_program = arrays(instance, c, reduced=True)
+@given(instances(), CONSTANTS)
+def test_no_graph_of_a_sentence_exceeds_its_bound_and_exact_bounds_are_reached(instance, c):
+    reduced_program = program(**instance, constants=c)
     if not reduced_program.option.n or not reduced_program.question.n or not c.align_option:
         return
     bounds = sentence_bounds(reduced_program, c)
@@ -173,11 +144,8 @@ def test_bounds_bound(instance, c):
             assert sentence_graph.value <= bounds.values[sentence] + 1e-9
         if bounds.exact[sentence]:
             assert sentence_graph is not None
-            assert (
-                sentence_graph.value
-                == bounds.graph(sentence).value
-                == pytest.approx(bounds.values[sentence], abs=1e-8)
-            )
+            assert sentence_graph.value == bounds.graph(sentence).value
+            assert sentence_graph.value == pytest.approx(bounds.values[sentence], abs=1e-8)
 
 
 @settings(max_examples=examples(10, 60))
@@ -186,16 +154,13 @@ def test_the_order_of_sentences_changes_nothing(instance, random):
     sentences = list(range(3))
     random.shuffle(sentences)
     renamed = {**instance, "sentences": [sentences[s] for s in instance["sentences"]]}
-    in_order, reordered = (
-        solve(arrays(i, PUBLISHED, reduced=True), PUBLISHED).graph for i in (instance, renamed)
-    )
-    assert (in_order and in_order.value) == (reordered and reordered.value)
+    assert value(program(**renamed)) == value(program(**instance))
 
 
 @settings(max_examples=examples(10, 60))
-@given(instances(), constants())
+@given(instances(), CONSTANTS)
 def test_every_graph_has_a_greater_value_than_no_graph(instance, c):
-    reduced_program = arrays(instance, c, reduced=True)
+    reduced_program = program(**instance, constants=c)
     graph = solve(reduced_program, c).graph
     if graph is not None:
         assert graph.value > c.infeasible_value(reduced_program.n_question_chunks)
@@ -271,32 +236,27 @@ def joint_optima(question, options, sentences, c: Constants) -> tuple[float, set
 @pytest.mark.parametrize("seed", thinned(range(12), 3))
 def test_a_program_per_option_chooses_like_the_joint_program(seed):
     rng = np.random.default_rng(seed)
-    n_chunks, n_asked = 8, int(rng.integers(2, 6))
+    n_chunks, n_question_chunks = 8, int(rng.integers(2, 6))
     sentences = np.sort(rng.integers(0, 4, n_chunks))
-    question = rng.choice(SIMILARITIES, (n_asked, n_chunks))
-    options = [rng.choice(SIMILARITIES, (int(rng.integers(1, 5)), n_chunks)) for _ in range(4)]
-    scores = [
-        value(
-            program(
-                question, option, sentences, bonus=PUBLISHED.long_option_weight * (len(option) > 3)
-            )
-        )
-        for option in options
-    ]
+    question = rng.choice(SIMILARITIES, (n_question_chunks, n_chunks))
+    options, scores = [], []
+    for _ in range(4):
+        n_option_chunks = int(rng.integers(1, 5))
+        option = rng.choice(SIMILARITIES, (n_option_chunks, n_chunks))
+        bonus = PUBLISHED.long_option_weight if n_option_chunks > 3 else 0.0
+        options.append(option)
+        scores.append(value(program(question, option, sentences, bonus=bonus)))
     optimum, winners = joint_optima(question.tolist(), options, sentences.tolist(), PUBLISHED)
     assert None not in scores
-    assert max(scores) == pytest.approx(optimum, abs=1e-7)
-    assert {k for k, score in enumerate(scores) if score > max(scores) - 1e-7} == winners
+    best = max(scores)
+    assert best == pytest.approx(optimum, abs=1e-7)
+    assert {k for k, score in enumerate(scores) if score > best - 1e-7} == winners
 
 
 def test_the_defaults_are_the_released_constants():
     assert PUBLISHED == (0.4, 0.33, -2.5, 0.02, 2, 8, 3, 1, 3, 0.1, 0.65, True, True)
-    assert [PUBLISHED.question_chunk_bounds(n) for n in (1, 2, 4, 12)] == [
-        (1, 1),
-        (1, 1),
-        (1, 2),
-        (2, 3),
-    ]
+    bounds = [PUBLISHED.question_chunk_bounds(n) for n in (1, 2, 4, 12)]
+    assert bounds == [(1, 1), (1, 1), (1, 2), (2, 3)]
     assert PUBLISHED.infeasible_value(5) == pytest.approx(-6.4)
 
 
@@ -407,12 +367,11 @@ def test_every_limit_has_a_case():
 def test_each_limit_binds(limit):
     instance, c, bound, unbound = BINDING[limit]
     off = c._replace(**{limit: False if limit.startswith("align_") else None})
-    for constants_, expected in ((c, bound), (off, unbound)):
-        full = program(**instance, constants=constants_, reduced=False)
-        assert exhaustive_or_highs(full, constants_) == pytest.approx(expected, abs=1e-8)
-        assert value(program(**instance, constants=constants_), constants_) == pytest.approx(
-            expected, abs=1e-8
-        )
+    for constants, expected in ((c, bound), (off, unbound)):
+        full = program(**instance, constants=constants, reduced=False)
+        assert exhaustive_or_highs(full, constants) == pytest.approx(expected, abs=1e-8)
+        reduced_program = program(**instance, constants=constants)
+        assert value(reduced_program, constants) == pytest.approx(expected, abs=1e-8)
 
 
 def exhaustive_or_highs(full, c):
@@ -421,17 +380,17 @@ def exhaustive_or_highs(full, c):
 
 
 def test_a_disabled_constraint_has_no_rows():
-    small_program = program([[1, 1, 1, 1]], [[1, 1, 1, 1]], [0, 0, 1, 1], 4 * [0], required=(0,))
+    similarities = [[1, 1, 1, 1]]
+    small_program = program(similarities, similarities, [0, 0, 1, 1], 4 * [0], required=(0,))
+
+    def numbers_of_rows(c):
+        constraints = constraint_rows(Variables.of(small_program, c), c)
+        return [len(constraint.lower) for constraint in constraints][3:]
+
     limits = dict.fromkeys(Constants._fields[4:11])
     off = PUBLISHED._replace(**limits, align_without=False, align_option=False)
-    rows = {
-        c: [
-            len(rows_of_kind.lower)
-            for rows_of_kind in constraint_rows(Variables.of(small_program, c), c)
-        ][3:]
-        for c in (PUBLISHED, off)
-    }
-    assert rows == {PUBLISHED: [1, 2, 1, 1, 1, 1], off: [1]}
+    assert numbers_of_rows(PUBLISHED) == [1, 2, 1, 1, 1, 1]
+    assert numbers_of_rows(off) == [1]
     assert off.question_chunk_bounds(7) == (0, 7)
 
 
@@ -442,21 +401,23 @@ def test_without_an_edge_after_without_there_is_no_graph():
     assert solve(small_program, PUBLISHED._replace(align_without=False)).graph is not None
 
 
-def test_trivial_programs():
-    assert value(program([[0.3, 0]], [[1, 1]], [0, 1])) is None  # no question edge
-    assert value(program([[1, 0]], np.zeros((0, 2)), [0, 1])) is None  # an option without chunks
-    # bounds prove it
-    assert value(program([[1, 0]], [[1, 1]], [0, 1])) == pytest.approx(0.93 + 0.6 - 2.5)
+@pytest.mark.parametrize(
+    ("question", "option", "expected"),
+    [
+        ([[0.3, 0]], [[1, 1]], None),  # no question edge
+        ([[1, 0]], np.zeros((0, 2)), None),  # an option without chunks
+        ([[1, 0]], [[1, 1]], 0.93 + 0.6 - 2.5),  # bounds prove it
+    ],
+)
+def test_trivial_programs_are_solved_without_a_search(question, option, expected):
+    assert value(program(question, option, [0, 1])) == pytest.approx(expected)
 
 
 def test_equal_sums_are_equal_scores():
     """0.1 + 0.2 + 0.3 is not 0.3 + 0.2 + 0.1 in floating point."""
-    weights = np.array([0.5, 0.6, 0.7])
-    values = {
-        value(program([[1, 0, 0, 0]], [[0, *order]], [0, 0, 0, 0]))
-        for order in itertools.permutations(weights)
-    }
-    assert len(values) == 1
+    orders = itertools.permutations([0.5, 0.6, 0.7])
+    programs = [program([[1, 0, 0, 0]], [[0, *order]], [0, 0, 0, 0]) for order in orders]
+    assert len(set(map(value, programs))) == 1
 
 
 def test_the_search_ends_at_the_node_limit():

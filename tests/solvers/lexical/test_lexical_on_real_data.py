@@ -69,7 +69,7 @@ def test_every_bug_is_needed_for_the_released_scores(mctest, dev, files, bug):
     ],
     ids=["ImpSW+D", "+negation", "+stemming", "+coreference", "+combined"],
 )
-def test_published_ablation_from_annotation(dev, files, changes, published):
+def test_published_ablations_are_reproduced_from_the_annotation(dev, files, changes, published):
     solver = LexicalMatcher.variant("smith2015", **files, **changes)
     assert round(100 * solver.score(dev), 2) == published
 
@@ -84,18 +84,17 @@ def test_published_ablation_from_annotation(dev, files, changes, published):
         ("mc500.dev", "smith2015-raw-mc500", 64.00, 65.00),  # and 64.50
     ],
 )
-def test_published_accuracy_from_raw_text(mctest, name, variant, base, negation):
+def test_published_accuracies_are_reproduced_from_raw_text(mctest, name, variant, base, negation):
     dataset = load(str(mctest / f"{name}.tsv"))
     assert round(100 * LexicalMatcher.variant(variant).score(dataset), 2) == base
     assert round(100 * LexicalMatcher.variant(variant, negation=True).score(dataset), 2) == negation
 
 
 @pytest.mark.parametrize(("name", "weight"), [("mc160.dev", 50), ("mc500.dev", 19)])
-def test_the_weight_of_rte(mctest, name, weight):
+def test_released_scores_with_rte_add_its_weighted_score(mctest, name, weight):
     rte = read_scores(mctest / "scores" / "RTE" / f"{name}.scores")
-    plain, with_rte = (
-        read_scores(mctest / "smith2015" / f"{name}.{kind}.scores") for kind in ("norte", "rte")
-    )
+    plain = read_scores(mctest / "smith2015" / f"{name}.norte.scores")
+    with_rte = read_scores(mctest / "smith2015" / f"{name}.rte.scores")
     assert plain + weight * rte == pytest.approx(with_rte, abs=1e-9)
 
 
@@ -103,8 +102,7 @@ def test_the_annotation_fits_and_can_be_saved(dev, files, tmp_path):
     annotations = read_annotations(files["annotations"])
     annotations.save(tmp_path / "mc160.dev.json.gz")
     saved_files = {**files, "annotations": str(tmp_path / "mc160.dev.json.gz")}
-    one, other = (
-        LexicalMatcher.variant("smith2015", **f).score_candidates(dev) for f in (files, saved_files)
-    )
-    assert one.values.tolist() == other.values.tolist()
+    scores = LexicalMatcher.variant("smith2015", **files).score_candidates(dev)
+    saved_scores = LexicalMatcher.variant("smith2015", **saved_files).score_candidates(dev)
+    assert saved_scores.values.tolist() == scores.values.tolist()
     assert all(annotations.passage_of(q).token_places(q.passage.text) for q in dev)

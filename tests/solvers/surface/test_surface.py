@@ -8,7 +8,7 @@ import re
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from typing import cast
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,7 +22,7 @@ from classic_rc.errors import DataError, NotFittedError, UsageError
 from classic_rc.predictions import Scores
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 from classic_rc.reports.explanations import explanation_text
-from classic_rc.solvers import SurfaceLR, parse_solver
+from classic_rc.solvers import SurfaceLR, load_solver, parse_solver, save_solver
 from classic_rc.solvers.learning import LEARNERS, gold_labels, one_thread
 from classic_rc.testing import check_solver, synthetic_dataset
 from classic_rc.text.encode import SharedQuestions
@@ -44,21 +44,14 @@ def leaky(n: int) -> Dataset:
     """Return questions in which only the right candidate has the word "blue"."""
     passage = Passage("p", "Nothing of use stands here.")
     options = ["a red kite", "a blue kite", "a green kite"]
-    return Dataset(
-        [
-            Question(
-                f"q{i}",
-                passage,
-                "Which one?",
-                tuple(map(Candidate, rotated)),
-                gold,
-                Task.SINGLE_CHOICE,
-            )
-            for i in range(n)
-            for rotated in [options[i % 3 :] + options[: i % 3]]
-            for gold in [frozenset({rotated.index("a blue kite")})]
-        ]
-    )
+    questions = []
+    for i in range(n):
+        options.append(options.pop(0))
+        gold = frozenset({options.index("a blue kite")})
+        candidates = tuple(map(Candidate, options))
+        question = Question(f"q{i}", passage, "Which one?", candidates, gold, Task.SINGLE_CHOICE)
+        questions.append(question)
+    return Dataset(questions)
 
 
 @pytest.mark.parametrize("learner", [None, *LEARNERS])
@@ -87,20 +80,19 @@ def test_the_default_learner_finds_the_optimum_of_liblinears_logistic_regression
     default = fitted()
     encoded = default.encoded(TRAIN)
     features = vstack([matrix for _, matrix in default.design_.blocks(encoded)], format="csr")
-    row_of = encoded.scores(np.arange(features.shape[0]), np.ones(features.shape[0])).values.astype(
-        int
-    )
-    liblinear.fit(features[row_of], gold_labels("surface-lr", TRAIN))
+    n_rows = features.shape[0]
+    rows = encoded.scores(np.arange(n_rows), np.ones(n_rows)).values.astype(int)
+    liblinear.fit(features[rows], gold_labels("surface-lr", TRAIN))
     for learner, tolerance in ((None, 1e-3), ("newton", 1e-3), ("liblinear", 0.01)):
-        mine = fitted(learner=learner)
-        assert np.allclose(mine.model_.weights, liblinear.coef_[0], atol=tolerance)
-        assert mine.model_.bias == pytest.approx(liblinear.intercept_[0], abs=tolerance)
-        assert len(mine.model_.weights) == mine.design_.n_features > 500
+        model = fitted(learner=learner).model_
+        assert len(model.weights) > 500
+        assert np.allclose(model.weights, liblinear.coef_[0], atol=tolerance)
+        assert model.bias == pytest.approx(liblinear.intercept_[0], abs=tolerance)
 
 
 def test_regularisation_shrinks_the_weights():
-    weak, strong = (np.linalg.norm(fitted(C=C).model_.weights) for C in (1.0, 0.01))
-    assert strong < weak / 2
+    weak, strong = fitted(C=1.0).model_.weights, fitted(C=0.01).model_.weights
+    assert np.linalg.norm(strong) < np.linalg.norm(weak) / 2
 
 
 def test_scaling_divides_by_the_root_mean_square_in_training():
@@ -116,17 +108,9 @@ def test_scaling_divides_by_the_root_mean_square_in_training():
     [("no-passage", ("passage",)), ("no-question", ("text",)), ("candidates", ("passage", "text"))],
 )
 def test_hidden_inputs_do_not_change_scores(inputs, hidden):
-    def other(question: Question) -> Question:
-        passage = (
-            Passage(question.passage.id, "Quite other words.")
-            if "passage" in hidden
-            else question.passage
-        )
-        return replace(
-            question, passage=passage, text="Something else?" if "text" in hidden else question.text
-        )
-
-    changed = Dataset([other(question) for question in DEV])
+    texts = {"passage": Passage("other", "Quite other words."), "text": "Something else?"}
+    changes: dict[str, Any] = {name: texts[name] for name in hidden}
+    changed = Dataset([replace(question, **changes) for question in DEV])
     solver = fitted(inputs=inputs)
     assert np.array_equal(scores(solver), scores(solver, changed))
     everything = fitted()
@@ -135,18 +119,14 @@ def test_hidden_inputs_do_not_change_scores(inputs, hidden):
     assert evidence.any() == ("passage" not in hidden)
 
 
-def test_only_the_first_question_words_are_read():
-    def with_end(end: str) -> Dataset:
-        return Dataset([replace(q, text=f"the garden {end}") for q in DEV])
-
-    solver = fitted(question_words=2)
-    assert np.array_equal(
-        scores(solver, with_end("was red")), scores(solver, with_end("and so on and on"))
+@pytest.mark.parametrize(("question_words", "is_equal"), [(2, True), (None, False)])
+def test_only_the_first_question_words_are_read(question_words, is_equal):
+    solver = fitted(question_words=question_words)
+    short, long = (
+        Dataset([replace(q, text=f"the garden {end}") for q in DEV])
+        for end in ("was red", "and so on and on")
     )
-    solver = fitted()
-    assert not np.array_equal(
-        scores(solver, with_end("was red")), scores(solver, with_end("and so on and on"))
-    )
+    assert np.array_equal(scores(solver, short), scores(solver, long)) is is_equal
 
 
 def test_columns_do_not_depend_on_the_order_of_training_questions():
@@ -159,28 +139,22 @@ def test_columns_do_not_depend_on_the_order_of_training_questions():
 def test_each_candidate_with_the_same_text_counts_in_training():
     """Two right and one wrong of the same text are more right than one right and two wrong."""
 
-    def three(right: set[int]) -> Dataset:
-        passage = Passage("p", "A dog.")
+    def score_of_dog(*right: int) -> float:
+        passage, gold = Passage("p", "A dog."), frozenset(right)
         candidates = tuple(map(Candidate, ["dog", "dog", "dog", "cat", "cat"]))
-        return Dataset(
-            [Question("q", passage, "Who?", candidates, frozenset(right), Task.MULTIPLE_ANSWER)]
-        )
+        question = Question("q", passage, "Who?", candidates, gold, Task.MULTIPLE_ANSWER)
+        return scores(SurfaceLR().fit([question]), Dataset([question]))[0]
 
-    many, few = (
-        scores(SurfaceLR().fit(three(right)), three(right)) for right in ({0, 1, 3}, {2, 3})
-    )
-    assert many[0] > few[0]
+    assert score_of_dog(0, 1, 3) > score_of_dog(2, 3)
 
 
 def test_a_cloze_candidate_is_right_if_its_text_is_accepted():
-    def ask(i: int) -> Question:
-        candidates = tuple(map(Candidate, ["the Ann", "Bob", "Ann", "Carla"]))
-        return Question(
-            f"q{i}", Passage("p", "Ann."), "@placeholder ran.", candidates, ("ann",), Task.CLOZE
-        )
-
-    values = scores(SurfaceLR().fit(Dataset([ask(i) for i in range(20)])), Dataset([ask(99)]))
-    assert min(values[0], values[2]) > 0 > max(values[1], values[3])
+    passage, candidates = Passage("p", "Ann."), ("the Ann", "Bob", "Ann", "Carla")
+    choices = tuple(map(Candidate, candidates))
+    question = Question("q", passage, "@placeholder ran.", choices, ("ann",), Task.CLOZE)
+    train = Dataset([replace(question, id=f"q{i}") for i in range(20)])
+    values = scores(SurfaceLR().fit(train), Dataset([question]))
+    assert (values > 0).tolist() == [True, False, True, False]
 
 
 def test_a_fit_that_stops_early_is_a_caveat_and_no_other_warning(monkeypatch):
@@ -222,12 +196,7 @@ def test_scoring_needs_a_fit():
             "0 (candidates are )?wrong",
         ),
         (
-            [
-                replace(
-                    q, candidates=tuple(map(Candidate, (*cast("tuple[str, ...]", q.gold), "no")))
-                )
-                for q in synthetic_dataset(Task.SPAN)
-            ],
+            [replace(q, task=Task.SPAN) for q in synthetic_dataset(Task.CLOZE)],
             UsageError,
             "surface-lr.* span questions",
         ),
@@ -242,10 +211,8 @@ def test_data_without_anything_to_learn_is_refused(questions, error, facts):
 
 
 def test_candidates_without_a_feature_are_refused():
-    candidates = (Candidate(""), Candidate("!"))
-    question = Question(
-        "q", Passage("p", "x"), "y?", candidates, frozenset({0}), Task.SINGLE_CHOICE
-    )
+    passage, candidates = Passage("p", "x"), (Candidate(""), Candidate("!"))
+    question = Question("q", passage, "y?", candidates, frozenset({0}), Task.SINGLE_CHOICE)
     with raises(DataError, problem=re.compile("features 'answer'")):
         SurfaceLR(features="answer").fit([question])
     assert SurfaceLR().fit([question]).score_candidates([question]).values.tolist() == [0, 0]
@@ -262,6 +229,12 @@ def test_a_variant_is_recognised_and_parsed(variant):
     spec = "surface-lr" if variant is None else f"surface-lr:{variant}"
     assert parse_solver(spec).variant_name() == variant
     assert parse_solver(f"{spec},C=0.5").variant_name() is None
+
+
+def test_a_loaded_solver_scores_as_the_saved_one(tmp_path):
+    solver = fitted()
+    save_solver(solver, tmp_path / "surface.npz")
+    assert np.array_equal(scores(load_solver(tmp_path / "surface.npz")), scores(solver))
 
 
 def test_parameters_can_be_set_on_the_command_line():
@@ -321,11 +294,10 @@ def test_the_heaviest_features_are_named():
     assert "candidate has 'blue'" in right.numbers
     assert right.numbers["candidate has 'blue'"] > 0 > barn.numbers["candidate has 'the'"]
     assert right.numbers["passage and candidate have 'blue'"] > 0
-    feature_names = [
-        value for name, value in right.numbers.items() if name not in ("other features", "bias")
-    ]
-    assert len(feature_names) == 8
-    assert [abs(value) for value in feature_names] == sorted(map(abs, feature_names), reverse=True)
+    *names, others, bias = right.numbers
+    assert (len(names), others, bias) == (8, "other features", "bias")
+    sizes = [abs(right.numbers[name]) for name in names]
+    assert sizes == sorted(sizes, reverse=True)
 
 
 def test_pairs_of_words_are_named():
@@ -354,6 +326,9 @@ def test_the_candidates_words_are_marked_in_the_passage():
 def test_an_unread_passage_has_no_marks():
     explanation = SurfaceLR(inputs="no-passage").fit(GOATS).explain(GOATS[0])
     assert all(candidate.marks == () for candidate in explanation.candidates)
+
+
+def test_marks_have_no_weight_without_features_of_words():
     without_words = SurfaceLR(features="overlap").fit(GOATS).explain(GOATS[0]).candidates[0]
     assert [mark.weight for mark in without_words.marks] == [None] * 3
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -38,23 +39,13 @@ def in_bulk(questions: Dataset, features: FeatureSet, analyzer: str) -> list[dic
         assert block.where.start == len(rows)
         rows += [dict(zip(features.numbers, row, strict=True)) for row in block.numbers.tolist()]
         for group, word_set in block.words.items():
-            parts = (
-                (word_set.words,) if word_set.asked is None else (word_set.words, word_set.asked)
-            )
-            for row, *ids in zip(
-                word_set.rows.tolist(), *(array.tolist() for array in parts), strict=True
-            ):
+            arrays = [array.tolist() for array in word_set if array is not None]
+            for row, *ids in zip(*arrays, strict=True):
                 feature = (group, *(encoded.vocabulary[i] for i in ids))
                 assert feature not in rows[block.where.start + row], "a feature is listed once"
                 rows[block.where.start + row][feature] = 1
-    place = range(len(rows)) if encoded.candidate_rows is None else encoded.candidate_rows.tolist()
-    of_question = {
-        encoded.order[i]: [
-            rows[k] for k in place[encoded.question_offsets[i] : encoded.question_offsets[i + 1]]
-        ]
-        for i in range(len(questions))
-    }
-    return [row for i in range(len(questions)) for row in of_question[i]]
+    numbers, evidence = np.arange(len(rows), dtype=np.float64), np.ones(len(rows), dtype=np.bool_)
+    return [rows[int(number)] for number in encoded.scores(numbers, evidence).values]
 
 
 WORDS = st.sampled_from(["a", "the", "Cat", "cats", "dog's", "sat", "on", "¼", "old", "mat."])
@@ -63,36 +54,32 @@ TEXT = st.lists(WORDS, max_size=7).map(" ".join)
 
 @st.composite
 def datasets(draw) -> Dataset:
-    passages = [Passage(f"p{i}", draw(TEXT)) for i in range(draw(st.integers(1, 3)))]
+    texts = draw(st.lists(TEXT, min_size=1, max_size=3))
+    passages = [Passage(f"p{i}", text) for i, text in enumerate(texts)]
     questions = []
     for i in range(draw(st.integers(1, 5))):
         candidates = tuple(map(Candidate, draw(st.lists(TEXT, min_size=1, max_size=4))))
-        passage = draw(st.sampled_from(passages))
-        questions.append(
-            Question(f"q{i}", passage, draw(TEXT), candidates, frozenset({0}), Task.SINGLE_CHOICE)
-        )
+        passage, text, gold = draw(st.sampled_from(passages)), draw(TEXT), frozenset({0})
+        questions.append(Question(f"q{i}", passage, text, candidates, gold, Task.SINGLE_CHOICE))
     return Dataset(questions)
 
 
 def expected(questions: Dataset, features: FeatureSet, analyzer: str) -> list[dict[object, float]]:
     words = get_analyzer(analyzer).analyze
     read = INPUTS[features.inputs]
+
+    def is_read(key: object) -> bool:
+        if isinstance(key, tuple):
+            return key[0] in features.word_groups
+        return key in features.numbers
+
     rows: list[dict[object, float]] = []
     for question in questions:
         passage = words(question.passage.text) if "passage" in read else []
-        question_words = (
-            words(question.text)[: features.question_words] if "question" in read else []
-        )
+        query = words(question.text) if "question" in read else []
         for candidate in question.candidates:
-            row = reference(passage, question_words, words(candidate.text))
-            rows.append(
-                {
-                    key: value
-                    for key, value in row.items()
-                    if key in features.numbers
-                    or (isinstance(key, tuple) and key[0] in features.word_groups)
-                }
-            )
+            row = reference(passage, query[: features.question_words], words(candidate.text))
+            rows.append({key: number for key, number in row.items() if is_read(key)})
     return rows
 
 
@@ -125,10 +112,8 @@ def test_each_feature_has_a_column_that_does_not_depend_on_word_ids():
     features = FeatureSet(feature_groups("all+prominent"))
     encoded = encode(questions, "word")
     columns = SurfaceDesign.fit(features, encoded, scaled=True)[0].columns
-    seen = {
-        key for row in in_bulk(questions, features, "word") for key in row if isinstance(key, tuple)
-    }
-    assert columns.n_columns == len(seen)
+    keys = [key for row in in_bulk(questions, features, "word") for key in row]
+    assert columns.n_columns == len({key for key in keys if isinstance(key, tuple)})
 
     def rows(subset: Dataset) -> list[list[int]]:
         encoded = encode(subset, "word")
@@ -139,10 +124,9 @@ def test_each_feature_has_a_column_that_does_not_depend_on_word_ids():
         return feature_rows
 
     all_rows = rows(questions)
-    assert [len(row) for row in all_rows] == [
-        sum(isinstance(key, tuple) for key in row)
-        for row in in_bulk(_with_distinct_candidates(questions), features, "word")
-    ]
+    distinct = in_bulk(_with_distinct_candidates(questions), features, "word")
+    sizes = [sum(isinstance(key, tuple) for key in row) for row in distinct]
+    assert list(map(len, all_rows)) == sizes
     assert all(row == sorted(set(row)) for row in all_rows), "columns rise within a row"
     last = rows(questions[-3:])
     assert last == all_rows[-len(last) :]
@@ -150,12 +134,11 @@ def test_each_feature_has_a_column_that_does_not_depend_on_word_ids():
 
 def _with_distinct_candidates(questions: Dataset) -> Dataset:
     """Return the questions with each candidate text only once."""
-    from dataclasses import replace
-
-    def unique(question: Question) -> tuple[Candidate, ...]:
-        return tuple({c.text: c for c in question.candidates}.values())
-
-    return Dataset([replace(q, candidates=unique(q), gold=None) for q in questions])
+    distinct = []
+    for question in questions:
+        candidates = {candidate.text: candidate for candidate in question.candidates}
+        distinct.append(replace(question, candidates=tuple(candidates.values()), gold=None))
+    return Dataset(distinct)
 
 
 @small_blocks(1)
@@ -166,39 +149,32 @@ def test_the_training_matrix_is_that_of_the_blocks_with_repeated_rows():
         FeatureSet(feature_groups("all+prominent")), encoded, scaled=True, repeats=repeats
     )
     dense = np.vstack([features.toarray() for _, features in design.blocks(encoded)])
+    ones = np.ones(len(matrix.columns))
     shape = (repeats.sum(), design.columns.n_columns)
-    words = csr_matrix(
-        (np.ones(len(matrix.columns)), matrix.columns, matrix.offsets), shape=shape
-    ).toarray()
-    assert (np.hstack((matrix.numbers, words)) == np.repeat(dense, repeats, axis=0)).all()
+    words = csr_matrix((ones, matrix.columns, matrix.offsets), shape=shape).toarray()
+    expected = np.repeat(dense, repeats, axis=0)
+    assert np.array_equal(np.hstack((matrix.numbers, words)), expected)
 
 
-def test_unseen_words_have_no_column():
+def ask(text: str, *candidates: str, passage: str = "x") -> list[Question]:
+    choices, gold = tuple(map(Candidate, candidates)), frozenset({0})
+    return [Question("q", Passage("p", passage), text, choices, gold, Task.SINGLE_CHOICE)]
+
+
+@pytest.mark.parametrize(
+    ("text", "candidate", "n"),
+    [("who ran", "the dog", 6), ("who sat", "the cat", 2), ("when", "never", 0)],
+)
+def test_unseen_words_have_no_column(text, candidate, n):
     features = FeatureSet(feature_groups("answer+question-answer"))
-
-    def one(question: str, candidate: str) -> Dataset:
-        task = Task.SINGLE_CHOICE
-        return Dataset(
-            [
-                Question(
-                    "q", Passage("p", "x"), question, (Candidate(candidate),), frozenset({0}), task
-                )
-            ]
-        )
-
-    train = encode(one("who ran", "the dog"), "word")
+    train = encode(ask("who ran", "the dog"), "word")
     columns = SurfaceDesign.fit(features, train, scaled=True)[0].columns
     assert columns.words == ["dog", "ran", "the", "who"]
     assert columns.n_columns == 2 + 4
-    for question, candidate, n in (
-        ("who ran", "the dog", 6),
-        ("who sat", "the cat", 2),
-        ("when", "never", 0),
-    ):
-        encoded = encode(one(question, candidate), "word")
-        (block,) = features.blocks(encoded)
-        _, columns_found = columns.find(block.words, columns.word_ids(encoded.vocabulary))
-        assert len(columns_found) == n
+    encoded = encode(ask(text, candidate), "word")
+    (block,) = features.blocks(encoded)
+    _, numbers = columns.find(block.words, columns.word_ids(encoded.vocabulary))
+    assert len(numbers) == n
 
 
 @pytest.mark.parametrize(
@@ -242,12 +218,10 @@ def test_no_feature_at_all_is_an_error():
         FeatureSet(feature_groups("text-answer"), "candidates")
 
 
-def test_evidence_is_a_shared_word():
-    candidates = tuple(map(Candidate, ["the cat", "a dog", ""]))
-    question = Question(
-        "q", Passage("p", "The old cat."), "Who?", candidates, frozenset({0}), Task.SINGLE_CHOICE
-    )
-    (block,) = FeatureSet(feature_groups("answer")).blocks(encode([question], "word"))
-    assert block.evidence.tolist() == [True, False, False]
-    (block,) = FeatureSet(feature_groups("answer"), "no-passage").blocks(encode([question], "word"))
-    assert not np.any(block.evidence)
+@pytest.mark.parametrize(
+    ("inputs", "evidence"), [("all", [True, False, False]), ("no-passage", [False] * 3)]
+)
+def test_evidence_is_a_word_shared_with_a_passage_that_is_read(inputs, evidence):
+    questions = ask("Who?", "the cat", "a dog", "", passage="The old cat.")
+    (block,) = FeatureSet(feature_groups("answer"), inputs).blocks(encode(questions, "word"))
+    assert block.evidence.tolist() == evidence
