@@ -14,6 +14,7 @@ from classic_rc.errors import DataError, MissingPackageError
 from classic_rc.text import segmenters
 from classic_rc.text.analyzers import get_analyzer
 from tests.errors import raises
+from tests.text.builders import texts_at
 from tests.text.conftest import REASON
 
 TEXT = "她昨天在北京大学看见3个iPhone手机，Don’t pay 3.50！"
@@ -124,9 +125,9 @@ def test_words_of_a_dictionary_are_those_of_the_text(name):
     assert analyzer.signature.startswith(f"{name}-{importlib.metadata.version(packages[0])}")
     decomposed = unicodedata.normalize("NFD", text)
     assert analyzer.analyze(decomposed) == words
-    assert "".join(decomposed[start:end] for _, start, end in analyzer.locate(decomposed)) == (
-        unicodedata.normalize("NFD", "".join(words))
-    )
+    places = [place for _, *place in analyzer.locate(decomposed)]
+    letters = "".join(texts_at(decomposed, places))
+    assert letters == unicodedata.normalize("NFD", "".join(words))
 
 
 class Shouting(segmenters.DictionaryTokenizer):
