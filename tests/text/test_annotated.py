@@ -90,19 +90,19 @@ def locate_slowly(tokens, text):
     st.text("ab_'’ .-`é", max_size=14),
     st.lists(st.text("ab_'.-`é", min_size=1, max_size=3), max_size=5),
 )
-def test_places_of_any_tokens(text, tokens):
+def test_tokens_are_located_as_by_a_slow_search(text, tokens):
     assert locate_tokens(tokens, text) == locate_slowly(tokens, text)
 
 
 @given(st.text("ab_'’ .-", max_size=14), st.data())
-def test_places_of_pieces_of_the_text(text, data):
+def test_pieces_of_the_text_are_located_as_by_a_slow_search(text, data):
     cuts = sorted(data.draw(st.sets(st.integers(0, len(text)))))
     pieces = [text[i:j] for i, j in itertools.pairwise(cuts)]
     tokens = [piece for piece in pieces if data.draw(st.booleans())]
     assert locate_tokens(tokens, text) == locate_slowly(tokens, text)
 
 
-def test_long_stretches_between_tokens():
+def test_long_stretches_between_tokens_take_linear_time():
     n = 20_000
     assert locate_tokens(["z"], "'_" * n + " x z") is None
     assert locate_tokens(["z"], "'_" * n + " z") == ((2 * n + 1, 2 * n + 2),)

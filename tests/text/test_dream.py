@@ -41,7 +41,7 @@ dream = DreamTokenizer()
         ("?!", []),
     ],
 )
-def test_tokens(text, tokens):
+def test_a_text_has_the_tokens_of_the_release(text, tokens):
     assert dream.tokenize(text) == tokens
 
 
@@ -76,5 +76,5 @@ def test_numbers_of_any_length_are_written(text, token):
     ],
     ids=len,
 )
-def test_times_of_numbers_with_thousands_of_digits(text, tokens):
+def test_times_have_numbers_of_thousands_of_digits(text, tokens):
     assert dream.tokenize(text) == tokens

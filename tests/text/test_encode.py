@@ -17,7 +17,7 @@ from classic_rc.kernels.arrays import small_blocks
 from classic_rc.kernels.byte_pieces import KeyCache
 from classic_rc.questions import PLACEHOLDER, Candidate, Passage, Question, Task
 from classic_rc.testing import synthetic_dataset
-from classic_rc.text.analyzers import TOKENIZERS, get_analyzer
+from classic_rc.text.analyzers import TOKENIZERS, get_analyzer, get_tokenizer
 from classic_rc.text.encode import TextEncoder, encode, tokens_before_placeholder
 from classic_rc.text.encoded import EncodedDataset
 from classic_rc.text.spans import SpanGenerator
@@ -102,7 +102,7 @@ def test_an_encoding_is_not_made_twice():
     assert list(reencoded) == list(dataset)
 
 
-def test_no_questions_and_no_words():
+def test_no_questions_and_no_words_are_encoded_as_nothing():
     assert len(encode([], "word").arrays.candidate_question) == 0
     empty = Question(
         "q", Passage("p", ""), "", (Candidate(""),), frozenset({0}), Task.SINGLE_CHOICE
@@ -214,11 +214,15 @@ def test_ids_are_given_in_the_order_of_first_sight():
 
 
 def test_a_piece_is_analysed_once(monkeypatch):
-    encoder, seen = TextEncoder("word"), []
-    tokenize = encoder._tokenizer.tokenize
-    monkeypatch.setattr(
-        encoder._tokenizer, "tokenize", lambda text: (seen.append(text), tokenize(text))[1]
-    )
+    tokenizer, seen = get_tokenizer("word"), []
+    tokenize = tokenizer.tokenize
+
+    def noted(text):
+        seen.append(text)
+        return tokenize(text)
+
+    monkeypatch.setattr(tokenizer, "tokenize", noted)
+    encoder = TextEncoder("word")
     encoder.encode(["o'ne fi-sh tw.o fi-sh", "o'ne"])
     encoder.encode(["tw.o fi-sh"])
     assert seen == ["o'ne", "fi-sh", "tw.o"]

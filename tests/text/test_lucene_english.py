@@ -81,7 +81,7 @@ def check(text: str) -> None:
 @given(st.lists(st.sampled_from(DIFFICULT), max_size=40).map("".join))
 @example("_a_ __ a__1 _\u0301_ _\u0301a \u200d_a")
 @example("'_'a_'a")
-def test_short_texts_of_difficult_characters(text):
+def test_short_texts_of_difficult_characters_are_cut_as_specified(text):
     check(text)
 
 
@@ -91,7 +91,7 @@ def test_short_texts_of_difficult_characters(text):
         lambda few: st.lists(st.sampled_from(few), min_size=250, max_size=330)
     )
 )
-def test_long_texts_of_few_difficult_characters(characters):
+def test_long_texts_of_few_difficult_characters_are_cut_as_specified(characters):
     check("".join(characters))
 
 

@@ -122,7 +122,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("name", "gold", "answer", "em", "f1"), CASES)
-def test_by_hand(name, gold, answer, em, f1):
+def test_scores_are_those_computed_by_hand(name, gold, answer, em, f1):
     scorer = get_scorer(name)
     assert scorer.exact_match((gold,), answer) == em
     assert scorer.f1((gold,), answer) == pytest.approx(f1)

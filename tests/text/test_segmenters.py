@@ -92,15 +92,10 @@ def test_jieba_is_imported_on_use_without_a_word_or_a_file(tmp_path):
 
 
 def test_without_jieba_the_error_names_the_extra(monkeypatch):
-    def find_nothing(name):
-        raise segmenters.importlib.metadata.PackageNotFoundError(name)
-
-    monkeypatch.setattr(segmenters.importlib.metadata, "version", find_nothing)
-    segmenters._versions.cache_clear()
-    with raises(MissingPackageError, package="jieba") as caught:
+    monkeypatch.setattr(segmenters.JiebaTokenizer, "packages", ("absent-jieba",))
+    with raises(MissingPackageError, package="absent-jieba") as caught:
         get_analyzer("jieba")
     assert "pip install 'classic_rc[zh]'" in str(caught.value)
-    segmenters._versions.cache_clear()
 
 
 EXTRAS = {

@@ -43,7 +43,7 @@ def test_the_size_of_a_chunk_does_not_matter(texts, size):
 @pytest.mark.parametrize(
     "text", ["He ran. " * 200_000, "Mr. Fox ran... " * 9_000, " " * 100 + "1. A"]
 )
-def test_long_texts(text):
+def test_long_texts_are_split_as_one_by_one(text):
     assert list(iter_sentences(split_many([text, "", text]))) == split_one_by_one([text, "", text])
 
 
@@ -51,7 +51,7 @@ def test_long_texts(text):
     "text", ["...", "....", ". A", "A.!", "He left . . .\n", "Who . ?\n", "\n. A"]
 )
 @pytest.mark.parametrize("neighbour", ["", "\n", "\nHe ran.", "He ran.\n", "He ran. " * 9_000])
-def test_texts_that_end_at_once_or_in_a_line_end(text, neighbour):
+def test_texts_that_end_at_once_or_in_a_line_end_are_split_as_one_by_one(text, neighbour):
     for texts in ([text], [neighbour, text], [text, neighbour]):
         assert list(iter_sentences(split_many(texts))) == split_one_by_one(texts)
 

@@ -69,7 +69,7 @@ EXAMPLES = [
 
 
 @pytest.mark.parametrize("marked", EXAMPLES)
-def test_examples(marked):
+def test_texts_are_split_at_the_marked_borders(marked):
     expected = marked.split(" | ")
     assert sentences(" ".join(expected)) == expected
 
@@ -105,7 +105,7 @@ def test_a_datasets_own_marks_are_respected():
     assert passage_sentences(Passage("p", text, sentences=())) == ()
 
 
-def test_agrees_with_the_sentence_marks_of_multirc(shared_data):
+def test_sentences_agree_with_the_marks_of_multirc(shared_data):
     agreed = missed = wrong = 0
     for file in sorted((shared_data / "multirc").glob("*.json")):
         for paragraph in json.loads(file.read_text(encoding="utf-8"))["data"]:

@@ -124,7 +124,7 @@ def test_the_text_of_a_span_is_copied_from_the_passage():
     assert "e\u0301te\u0301" in candidates.texts()
 
 
-def test_characters_of_unspaced_scripts():
+def test_spans_of_unspaced_scripts_are_runs_of_characters():
     assert spans("狐狸。", tokenizer="char") == ["狐", "狐狸", "狸"]
 
 

@@ -21,7 +21,7 @@ from tests.errors import raises
         ("porter", ["fli", "dy", "gener", "maximum"]),
     ],
 )
-def test_stems(name, stems):
+def test_a_stemmer_gives_its_stems(name, stems):
     assert [stemmer(name)(word) for word in ("flies", "dying", "generously", "maximum")] == stems
 
 

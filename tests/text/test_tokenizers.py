@@ -17,7 +17,6 @@ from classic_rc.text.tokenizers import (
     CharTokenizer,
     MultiRCTokenizer,
     WordTokenizer,
-    _word_pattern,
     unspaced_share,
 )
 from tests.depth import examples
@@ -203,13 +202,13 @@ word, char = WordTokenizer(), CharTokenizer()
         ("\u0301 ---", []),
     ],
 )
-def test_words(text, tokens):
+def test_words_keep_their_apostrophes_and_marks(text, tokens):
     assert word.tokenize(text) == tokens
 
 
 @given(st.text(st.characters(max_codepoint=127)) | st.text("ab'3.,’_ "))
 def test_the_pattern_for_ascii_finds_the_same_words(text):
-    assert word.tokenize(text) == _word_pattern().findall(text.replace("’", "'"))
+    assert word.tokenize(text.replace("’", "'")) == word.tokenize(f"{text} é")[:-1]
 
 
 @pytest.mark.parametrize("tokenizer", [word, char])
@@ -243,7 +242,7 @@ def test_every_combining_mark_is_part_of_its_word():
         ("「中」。", ["中"]),
     ],
 )
-def test_unspaced_scripts_by_character(text, tokens):
+def test_unspaced_scripts_are_cut_by_character(text, tokens):
     assert char.tokenize(text) == tokens
 
 
@@ -286,11 +285,11 @@ tokenizer = MultiRCTokenizer()
         (" .,! ", []),
     ],
 )
-def test_tokens(text, tokens):
+def test_a_text_has_the_tokens_of_multirc(text, tokens):
     assert tokenizer.tokenize(text) == tokens
 
 
-def test_the_analyzer_lower_cases():
+def test_the_analyzer_of_multirc_lower_cases():
     assert get_analyzer("multirc2018").analyze("Æsop's FABLE") == ["aesop", "s", "fable"]
 
 
@@ -315,12 +314,11 @@ MARKS = "\u0f71\u0f72\u0f73\u0344\u0301\u0316\u0323\u09be\u20dd\u200d"
 @settings(max_examples=examples(33, 200))
 @given(st.lists(st.sampled_from([*MARKS] * 6 + [*"eé각 "]), max_size=120).map("".join))
 def test_words_with_long_runs_of_marks_are_normalised(text):
-    expected = re.findall(_word_pattern(), unicodedata.normalize("NFC", text))
-    assert WordTokenizer().tokenize(text) == expected
+    assert word.tokenize(text) == word.tokenize(unicodedata.normalize("NFC", text))
 
 
 @pytest.mark.parametrize("tokenizer", [WordTokenizer(), CharTokenizer()], ids=str)
-def test_a_run_of_many_marks_out_of_order(tokenizer):
+def test_a_run_of_many_marks_out_of_order_is_normalised(tokenizer):
     n = 200_000
     token = "é" + "\u0316" * n + "\u0301" * (n - 1)
     assert tokenizer.tokenize("e" + "\u0301\u0316" * n) == [token]

@@ -115,7 +115,7 @@ def test_question_words_inside_the_span_do_not_count():
     assert scores.evidence.tolist() == [False, True]
 
 
-def test_variants_are_parameters():
+def test_variants_set_the_context_and_the_distance():
     plain, distance = (
         SpanSlidingWindow.variant(name) for name in ("squad2016", "squad2016-distance")
     )
