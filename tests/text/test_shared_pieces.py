@@ -39,9 +39,9 @@ QUESTIONS = st.lists(
 
 def contents(encoded: EncodedSentences) -> list[object]:
     dataset = encoded.dataset
-    *arrays, n_words = dataset.arrays
+    arrays: list[np.ndarray] = [*dataset.arrays[:-1]]
     arrays += [encoded.offsets, encoded.passage_offsets, dataset.question_offsets]
-    return [*map(np.ndarray.tolist, arrays), n_words, dataset.vocabulary]
+    return [*(array.tolist() for array in arrays), dataset.arrays.n_words, dataset.vocabulary]
 
 
 @pytest.mark.parametrize("is_marked", [False, True])
