@@ -13,13 +13,13 @@ from classic_rc.solvers import Solver
 from classic_rc.solvers.explanation import Mark
 
 
-def by_candidate(score: Callable[[Question, int], float]) -> Callable[[Question], list[float]]:
+def by_candidate(score: Callable[[Any, int], float]) -> Callable[[Question], list[float]]:
     """Return what scores a question's candidates, given the score of the one at an index."""
     return lambda question: [float(score(question, i)) for i in range(len(question.candidates))]
 
 
 def scores_of(
-    questions: Iterable[Question], score: Callable[[Question, int], float], **fields: Any
+    questions: Iterable[Question], score: Callable[[Any, int], float], **fields: Any
 ) -> Scores:
     """Return the scores of questions, given the score of the candidate at an index."""
     return Scores.from_lists(map(by_candidate(score), questions), **fields)

@@ -44,7 +44,7 @@ def test_a_mention_of_several_words_is_met_at_both_ends():
     assert score_lists(ClozeDistance(), ask("old @placeholder met", "Ann Lee")) == [[0]]
 
 
-def test_variants_are_caps():
+def test_variants_set_the_largest_distance():
     assert parse_solver("cloze-distance:hermann2015").max_distance == 8
     assert parse_solver("cloze-distance:hill2015").max_distance == 5
 

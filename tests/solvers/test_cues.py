@@ -21,7 +21,7 @@ def cue(solver, *candidates):
     return solver.cue([ask(candidates, frozenset({0}))])[0].tolist()
 
 
-def test_lengths():
+def test_a_length_counts_characters_or_words_without_outer_blanks():
     assert cue(Length(), "a fox", "", "  at nine") == [5, 0, 9]
     assert cue(Length(unit="words"), "a fox", "", "  at nine") == [2, 0, 2]
 
@@ -71,12 +71,12 @@ def test_a_long_question_does_not_outvote_its_options():
     assert Length().fit([*long, *short]).direction_ == -1
 
 
-def test_lengths_of_entities_that_gold_accepts():
+def test_entities_that_gold_accepts_are_right_whatever_their_article():
     question = ask(["the Fox", "a"], ("Fox",), Task.CLOZE)
     assert Length().fit([question]).direction_ == 1
 
 
-def test_position_shares():
+def test_a_position_scores_its_share_of_right_candidates():
     multiple_answer = Task.MULTIPLE_ANSWER
     train = [
         ask("abc", frozenset({0, 2}), multiple_answer, "q1"),
@@ -93,7 +93,7 @@ def test_position_shares():
 
 
 @pytest.mark.parametrize("solver", [Length(), NegationWords(), VerbatimOverlap(), PositionPrior()])
-def test_what_must_be_learned_first(solver):
+def test_a_cue_is_learned_from_right_and_wrong_candidates(solver):
     question = ask(["a", "b"], frozenset({0}), Task.MULTIPLE_ANSWER)
     with raises(NotFittedError, field=solver.name) as caught:
         solver.score_candidates([question])

@@ -72,11 +72,11 @@ def test_what_is_declared_and_the_default_are_accepted(name, parameter):
         (Parameter("?"), ""),
     ],
 )
-def test_choices_in_words(declared, choices):
+def test_choices_are_told_in_words(declared, choices):
     assert declared.choices == choices
 
 
-def test_parameters_that_name_files():
+def test_parameters_that_name_files_are_known():
     file_parameters = {(s, p) for s, p in DECLARED if SOLVERS[s].parameters[p].is_file}
     assert {p for _, p in file_parameters} == {
         "path",

@@ -327,7 +327,7 @@ def test_decisions_give_the_scores_of_any_part_in_any_order(tmp_path):
 
 
 @pytest.mark.parametrize("form", ["mctest-answers", "jsonl", "multirc", "record"])
-def test_decisions_in_official_formats(tmp_path, form):
+def test_decisions_in_official_formats_are_read(tmp_path, form):
     dataset = {"multirc": SEVERAL, "record": CLOZE}.get(form, SINGLE)
     answers = predict(dataset, SlidingWindow(), ties="first", tune=dataset).predictions
     path = tmp_path / "answers"

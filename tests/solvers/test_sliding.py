@@ -20,14 +20,14 @@ def ask(text, *options, gold=frozenset({0}), task=Task.SINGLE_CHOICE, passage=PA
     return Question(id, passage, text, tuple(map(Candidate, options)), gold, task)
 
 
-def test_the_window_by_hand():
+def test_the_window_is_that_computed_by_hand():
     # S = {who, sat, dog}, so n = 3; "sat" and "dog" are 6 tokens apart, each occurs once: one
     # weighs ln 2
     [score] = SlidingWindow().score_candidates([ask("Who sat?", "dog")])
     assert score.tolist() == pytest.approx([math.log(2)], abs=1e-7)
 
 
-def test_a_fixed_window_and_the_whole_passage():
+def test_a_window_has_a_fixed_length_or_the_passages():
     question = ask("Who sat?", "dog")
     [wide_window] = SlidingWindow(window=7).score_candidates([question])
     [whole_passage] = SlidingWindow(window="passage").score_candidates([question])
@@ -41,7 +41,7 @@ def test_no_evidence_where_nothing_matches():
     assert scores.values[0] == 0
 
 
-def test_the_distance_by_hand():
+def test_the_distance_is_that_computed_by_hand():
     # "dog" at 7 and "chased" at 8, eleven tokens: 1 / 10
     [score] = WordDistance().score_candidates([ask("Who chased it?", "a dog", "a zebra")])
     assert score.tolist() == [-0.1, -1.0]

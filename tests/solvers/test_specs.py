@@ -209,7 +209,7 @@ def test_a_users_file_may_have_dataclasses(tmp_path):
         ("word-distance,decision=None", {"decision": None}),
     ],
 )
-def test_specifications(spec, params):
+def test_a_specification_sets_parameters(spec, params):
     solver = parse_solver(spec)
     assert {name: solver.get_params()[name] for name in params} == params
 
@@ -230,13 +230,13 @@ def test_specifications(spec, params):
         ),
     ],
 )
-def test_wrong_specifications(spec, field, found_text, expected):
+def test_a_wrong_specification_is_one_error(spec, field, found_text, expected):
     with raises(UsageError, field=field, found=found_text, expected=expected) as caught:
         parse_solver(spec).fit(QUESTIONS)
     assert found_text in str(caught.value)
 
 
-def test_a_users_solver(tmp_path):
+def test_a_users_solver_is_loaded_from_its_file(tmp_path):
     path = tmp_path / "mine.py"
     path.write_text(
         "from classic_rc import Scores, Solver\n"

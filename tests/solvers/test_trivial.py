@@ -30,13 +30,13 @@ def ask(*options, gold=frozenset({0}), task=Task.SINGLE_CHOICE, text="Who?", id=
     return Question(id, PASSAGE, text, tuple(map(Candidate, options)), gold, task)
 
 
-def test_constants():
+def test_a_constant_solver_chooses_all_candidates_or_none():
     question = ask("a", "b", task=Task.MULTIPLE_ANSWER)
     assert AllPositive().predict([question])[0].answers == (frozenset({0, 1}),)
     assert AllNegative().predict([question])[0].answers == (frozenset(),)
 
 
-def test_positions():
+def test_a_position_is_first_last_or_counted_from_one():
     two, three = ask("a", "b"), ask("a", "b", "c", id="r")
     assert score_lists(ConstantPosition(), two, three) == [[1, 0], [1, 0, 0]]
     assert score_lists(ConstantPosition(position="last"), two, three) == [[0, 1], [0, 0, 1]]
@@ -55,7 +55,7 @@ def test_the_majority_is_learned():
         solver.fit([ask("a", gold=None)])
 
 
-def test_lengths():
+def test_the_longest_and_the_shortest_text_score_best():
     question = ask("a b c", "abcdefg")
     assert score_lists(LongestCandidate(), question) == [[5, 7]]
     assert score_lists(ShortestCandidate(unit="words"), question) == [[-3, -1]]

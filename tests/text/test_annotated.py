@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from classic_rc.text.analyzers import get_analyzer, stop_words
 from classic_rc.text.annotated import AnnotatedText, content_runs, locate_tokens
 from classic_rc.text.sentences import split_sentences
+from tests.text.builders import texts_of
 
 STOPS = frozenset("the of and in it was who".split())
 
@@ -36,7 +37,8 @@ def test_borders_of_sentences_separate():
     text = "red fox old Tom"
     assert words(text, [(0, 7), (8, 15)]) == [("red", "fox"), ("old", "tom")]
     chunks = content_runs(text, [(0, 7), (8, 15)], get_analyzer("word"), STOPS)
-    assert [(text[c.start : c.end], c.sentence) for c in chunks] == [("red fox", 0), ("old Tom", 1)]
+    assert texts_of(text, chunks) == ["red fox", "old Tom"]
+    assert [chunk.sentence for chunk in chunks] == [0, 1]
 
 
 def test_a_text_of_stop_words_keeps_them():
@@ -45,7 +47,7 @@ def test_a_text_of_stop_words_keeps_them():
     assert words("?!") == words("") == []
 
 
-def test_words_by_themselves():
+def test_words_can_be_chunks_by_themselves():
     assert words("The old fox", single=True) == [("old",), ("fox",)]
 
 
@@ -53,10 +55,8 @@ def test_words_by_themselves():
 def test_chunks_lie_in_order_and_hold_their_words(text):
     sentences = split_sentences(text)
     chunks = content_runs(text, sentences, get_analyzer("word"), stop_words("nltk"))
-    assert all(
-        earlier_chunk.end <= next_chunk.start
-        for earlier_chunk, next_chunk in zip(chunks, chunks[1:], strict=False)
-    )
+    for chunk, next_chunk in itertools.pairwise(chunks):
+        assert chunk.end <= next_chunk.start
     for chunk in chunks:
         assert chunk.words
         start, end = sentences[chunk.sentence]
@@ -90,19 +90,19 @@ def locate_slowly(tokens, text):
     st.text("ab_'’ .-`é", max_size=14),
     st.lists(st.text("ab_'.-`é", min_size=1, max_size=3), max_size=5),
 )
-def test_places_of_any_tokens(text, tokens):
+def test_tokens_are_located_as_by_a_slow_search(text, tokens):
     assert locate_tokens(tokens, text) == locate_slowly(tokens, text)
 
 
 @given(st.text("ab_'’ .-", max_size=14), st.data())
-def test_places_of_pieces_of_the_text(text, data):
+def test_pieces_of_the_text_are_located_as_by_a_slow_search(text, data):
     cuts = sorted(data.draw(st.sets(st.integers(0, len(text)))))
     pieces = [text[i:j] for i, j in itertools.pairwise(cuts)]
     tokens = [piece for piece in pieces if data.draw(st.booleans())]
     assert locate_tokens(tokens, text) == locate_slowly(tokens, text)
 
 
-def test_long_stretches_between_tokens():
+def test_long_stretches_between_tokens_take_linear_time():
     n = 20_000
     assert locate_tokens(["z"], "'_" * n + " x z") is None
     assert locate_tokens(["z"], "'_" * n + " z") == ((2 * n + 1, 2 * n + 2),)

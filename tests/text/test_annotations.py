@@ -283,11 +283,9 @@ STARTS = "ascending token indices that begin with 0, below 11"
 )
 def test_malformed_files_say_where(tmp_path, value, where, field, found_text, expected):
     path = write(tmp_path, value)
-    facts = {
-        name: text and re.compile(re.escape(text))
-        for name, text in (("found", found_text), ("expected", expected))
-    }
-    with raises(DataError, source=str(path), where=where, field=field, **facts):
+    facts = {"found": found_text, "expected": expected}
+    patterns = {name: text and re.compile(re.escape(text)) for name, text in facts.items()}
+    with raises(DataError, source=str(path), where=where, field=field, **patterns):
         read_annotations(path)
 
 
@@ -315,7 +313,7 @@ def test_other_files_are_refused(tmp_path, data, facts):
         read_annotations(path)
 
 
-def test_missing_files_and_folders_that_cannot_be_written(annotations, tmp_path):
+def test_missing_files_and_folders_are_named(annotations, tmp_path):
     with raises(DataError, source=str(tmp_path / "none.json"), where=None):
         read_annotations(tmp_path / "none.json")
     with pytest.raises(UsageError, match=re.escape(str(tmp_path / "none" / "a.json"))):
@@ -354,7 +352,7 @@ def test_given_places_are_kept():
     assert replace(text, places=None).token_places("Fox") == ((0, 3),)
 
 
-def test_a_question_can_have_several(tmp_path):
+def test_a_question_can_have_several_categories(tmp_path):
     (tmp_path / "who.txt").write_text("a.0,0\n\na.0,1\n", encoding="utf-8")
     (tmp_path / "neg.txt").write_text("a.0,1", encoding="utf-8")
     categories = read_categories(tmp_path)
@@ -362,14 +360,14 @@ def test_a_question_can_have_several(tmp_path):
 
 
 def test_the_signature_is_of_the_content(tmp_path):
-    for folder, line_end in (("one", "\n"), ("two", "\r\n"), ("three", "x\n")):
-        (tmp_path / folder / "dev").mkdir(parents=True)
-        (tmp_path / folder / "dev" / "who.txt").write_bytes(f"a{line_end}b".encode())
-    first, two, three = (
-        read_categories(tmp_path / f / "dev").signature for f in ("one", "two", "three")
-    )
-    assert first == two != three
-    assert first.startswith("dev@")
+    signatures = []
+    for i, line_end in enumerate(("\n", "\r\n", "x\n")):
+        folder = tmp_path / str(i) / "dev"
+        folder.mkdir(parents=True)
+        (folder / "who.txt").write_bytes(f"a{line_end}b".encode())
+        signatures.append(read_categories(folder).signature)
+    assert signatures[0] == signatures[1] != signatures[2]
+    assert signatures[0].startswith("dev@")
 
 
 def test_what_is_no_folder_of_categories_is_refused(tmp_path):

@@ -20,7 +20,7 @@ from classic_rc.text.differences import word_diff
         ("a b c d e f g h", "x b c d e y g h", "[-a-] {+x+} b … e [-f-] {+y+} g h"),
     ],
 )
-def test_differences_on_one_line(before, after, line):
+def test_differences_are_shown_on_one_line(before, after, line):
     assert word_diff(before, after) == line
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from classic_rc.text.dream import DreamTokenizer
+from tests.text.builders import texts_at
 
 dream = DreamTokenizer()
 
@@ -40,15 +41,14 @@ dream = DreamTokenizer()
         ("?!", []),
     ],
 )
-def test_tokens(text, tokens):
+def test_a_text_has_the_tokens_of_the_release(text, tokens):
     assert dream.tokenize(text) == tokens
 
 
 def test_places_cover_what_a_token_was_made_from():
     text = "M: It's half past three, with one hundred and five."
-    assert [text[start:end] for start, end in dream.locate(text)] == (
-        ["M", ":", "It's", "half past three", "wi", "one hundred and five"]
-    )
+    words = ["M", ":", "It's", "half past three", "wi", "one hundred and five"]
+    assert texts_at(text, dream.locate(text)) == words
 
 
 @pytest.mark.parametrize(
@@ -76,5 +76,5 @@ def test_numbers_of_any_length_are_written(text, token):
     ],
     ids=len,
 )
-def test_times_of_numbers_with_thousands_of_digits(text, tokens):
+def test_times_have_numbers_of_thousands_of_digits(text, tokens):
     assert dream.tokenize(text) == tokens

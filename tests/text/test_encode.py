@@ -5,6 +5,7 @@ placeholder.
 from __future__ import annotations
 
 import random
+from functools import partial
 
 import numpy as np
 import pytest
@@ -16,18 +17,12 @@ from classic_rc.kernels.arrays import small_blocks
 from classic_rc.kernels.byte_pieces import KeyCache
 from classic_rc.questions import PLACEHOLDER, Candidate, Passage, Question, Task
 from classic_rc.testing import synthetic_dataset
-from classic_rc.text.analyzers import TOKENIZERS, get_analyzer
+from classic_rc.text.analyzers import TOKENIZERS, get_analyzer, get_tokenizer
 from classic_rc.text.encode import TextEncoder, encode, tokens_before_placeholder
 from classic_rc.text.encoded import EncodedDataset
 from classic_rc.text.spans import SpanGenerator
 from tests.depth import examples
-
-
-def words(encoded, tokens, offsets):
-    return [
-        [encoded.vocabulary[t] for t in tokens[a:b]]
-        for a, b in zip(offsets[:-1], offsets[1:], strict=True)
-    ]
+from tests.text.builders import word_rows
 
 
 @pytest.mark.parametrize(
@@ -38,18 +33,17 @@ def test_the_arrays_have_the_tokens_of_the_analyzer(analyzer):
     random.Random(0).shuffle(dataset)  # passages are no longer neighbours
     encoded = encode(dataset, analyzer)
     analyze, arrays = get_analyzer(analyzer).analyze, encoded.arrays
-    questions = [dataset[i] for i in encoded.order]
-    assert words(encoded, arrays.question_tokens, arrays.question_offsets) == [
-        analyze(q.text) for q in questions
-    ]
-    candidates = [
-        analyze(text) for q in questions for text in dict.fromkeys(c.text for c in q.candidates)
-    ]
-    assert words(encoded, arrays.candidate_tokens, arrays.candidate_offsets) == candidates
-    passages = words(encoded, arrays.passage_tokens, arrays.passage_offsets)
-    assert [passages[p] for p in arrays.question_passage] == [
-        analyze(q.passage.text) for q in questions
-    ]
+    rows = partial(word_rows, encoded.vocabulary)
+    queries = rows(arrays.question_tokens, arrays.question_offsets)
+    candidates = iter(rows(arrays.candidate_tokens, arrays.candidate_offsets))
+    passages = rows(arrays.passage_tokens, arrays.passage_offsets)
+    passages_of = [passages[p] for p in arrays.question_passage]
+    for i, words, passage in zip(encoded.order, queries, passages_of, strict=True):
+        assert words == analyze(dataset[i].text)
+        assert passage == analyze(dataset[i].passage.text)
+        for text in dict.fromkeys(c.text for c in dataset[i].candidates):
+            assert next(candidates) == analyze(text)
+    assert not list(candidates)
     assert (np.diff(arrays.question_passage) >= 0).all()
     assert (np.diff(arrays.candidate_question) >= 0).all()
     assert len(set(encoded.vocabulary)) == len(encoded.vocabulary)
@@ -62,9 +56,8 @@ def test_scores_come_back_in_the_questions_order():
     lengths = np.diff(encoded.arrays.candidate_offsets).astype(float)
     scores = encoded.scores(lengths, lengths > 0)
     analyze = get_analyzer("word").analyze
-    assert [row.tolist() for row in scores] == [
-        [len(analyze(c.text)) for c in q.candidates] for q in dataset
-    ]
+    for row, question in zip(scores, dataset, strict=True):
+        assert row.tolist() == [len(analyze(c.text)) for c in question.candidates]
 
 
 def test_equal_candidates_are_scored_once():
@@ -81,13 +74,12 @@ def test_equal_candidates_are_scored_once():
         assert [row.tolist() for row in encoded_block.scores(lengths, lengths > 0)] == expected
 
 
-def test_shards_are_the_whole():
+def test_shards_together_have_all_questions_and_tokens():
     encoded = encode(synthetic_dataset(Task.SINGLE_CHOICE, n_passages=7), "word")
     shards = encoded.shards(3)
     assert len(shards) == 3
-    assert [q.id for shard in shards for q in shard] == [
-        encoded.questions[i].id for i in encoded.order
-    ]
+    ids = [question.id for shard in shards for question in shard]
+    assert ids == [encoded.questions[i].id for i in encoded.order]
     joined = np.concatenate([shard.arrays.candidate_tokens for shard in shards])
     assert joined.tolist() == encoded.arrays.candidate_tokens.tolist()
 
@@ -110,7 +102,7 @@ def test_an_encoding_is_not_made_twice():
     assert list(reencoded) == list(dataset)
 
 
-def test_no_questions_and_no_words():
+def test_no_questions_and_no_words_are_encoded_as_nothing():
     assert len(encode([], "word").arrays.candidate_question) == 0
     empty = Question(
         "q", Passage("p", ""), "", (Candidate(""),), frozenset({0}), Task.SINGLE_CHOICE
@@ -139,9 +131,8 @@ def test_a_cloze_query_has_no_placeholder():
         Task.CLOZE,
     )
     encoded = encode([question], "word")
-    assert words(encoded, encoded.arrays.question_tokens, encoded.arrays.question_offsets) == [
-        ["left"]
-    ]
+    tokens, offsets = encoded.arrays.question_tokens, encoded.arrays.question_offsets
+    assert word_rows(encoded.vocabulary, tokens, offsets) == [["left"]]
 
 
 def test_stop_flags_follow_case_and_stem():
@@ -154,9 +145,8 @@ def test_stop_flags_follow_case_and_stem():
         Task.SINGLE_CHOICE,
     )
     stemmed = encode([question], "word+porter")
-    assert [
-        w for w, f in zip(stemmed.vocabulary, stemmed.stop_flags("smart"), strict=True) if not f
-    ] == ["fox"]
+    words = np.array(stemmed.vocabulary)
+    assert words[~stemmed.stop_flags("smart")].tolist() == ["fox"]
     cased = encode([question], "word+cased")
     flags = dict(zip(cased.vocabulary, cased.stop_flags("smart").tolist(), strict=True))
     assert flags["The"]
@@ -173,9 +163,8 @@ TEXT = st.lists(st.sampled_from(WORDS), max_size=8).map(" ".join) | st.text(max_
 
 BLANKS = st.sampled_from([" ", "\t", "\n", "\x1c", "\u00a0", "\u3000", "\u2028"])
 LONG = st.builds(lambda text, n: text * n, st.text(max_size=3), st.integers(0, 120))
-MIXED = st.lists(
-    TEXT | BLANKS | LONG | st.text(st.characters(exclude_categories=()), max_size=9), max_size=6
-)
+ANY = st.text(st.characters(exclude_categories=()), max_size=9)
+MIXED = st.lists(TEXT | BLANKS | LONG | ANY, max_size=6)
 GROUPS = st.lists(st.lists(MIXED.map("".join), max_size=5), max_size=3)
 SPECS = [
     *TOKENIZERS,
@@ -214,11 +203,7 @@ def test_ids_are_those_of_the_plain_encoder(spec, groups, chunk, n_slots):
 def test_the_plain_encoder_gives_the_analyzers_tokens(spec, texts):
     plain, analyzer = PlainEncoder(spec), get_analyzer(spec)
     tokens, offsets = plain.encode(texts)
-    expected = [analyzer.analyze(text) for text in texts]
-    assert [plain.vocabulary[token] for token in tokens] == [
-        word for text_words in expected for word in text_words
-    ]
-    assert offsets.tolist() == [sum(map(len, expected[:i])) for i in range(len(texts) + 1)]
+    assert word_rows(plain.vocabulary, tokens, offsets) == list(map(analyzer.analyze, texts))
 
 
 def test_ids_are_given_in_the_order_of_first_sight():
@@ -229,11 +214,15 @@ def test_ids_are_given_in_the_order_of_first_sight():
 
 
 def test_a_piece_is_analysed_once(monkeypatch):
-    encoder, seen = TextEncoder("word"), []
-    tokenize = encoder._tokenizer.tokenize
-    monkeypatch.setattr(
-        encoder._tokenizer, "tokenize", lambda text: (seen.append(text), tokenize(text))[1]
-    )
+    tokenizer, seen = get_tokenizer("word"), []
+    tokenize = tokenizer.tokenize
+
+    def noted(text):
+        seen.append(text)
+        return tokenize(text)
+
+    monkeypatch.setattr(tokenizer, "tokenize", noted)
+    encoder = TextEncoder("word")
     encoder.encode(["o'ne fi-sh tw.o fi-sh", "o'ne"])
     encoder.encode(["tw.o fi-sh"])
     assert seen == ["o'ne", "fi-sh", "tw.o"]

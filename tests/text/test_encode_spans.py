@@ -32,10 +32,9 @@ def only(questions, analyzer="word"):
 
 
 def texts(spans):
-    return [
-        [spans.vocabulary[token] for token in spans.tokens[first:last]]
-        for first, last in zip(spans.first, spans.last, strict=True)
-    ]
+    words = np.array(spans.vocabulary)[spans.tokens]
+    ranges = zip(spans.first, spans.last, strict=True)
+    return [words[first:last].tolist() for first, last in ranges]
 
 
 def test_spans_are_stretches_of_tokens_in_a_sentence():
@@ -100,7 +99,11 @@ def _lists(spans):
 
 def _whole_words(candidates, text):
     """The candidates' texts, with the possessive ending that one may lack."""
-    return [text[c.start : c.end + 2 * text.startswith("'s", c.end)] for c in candidates]
+    whole = []
+    for candidate in candidates:
+        lacks_ending = text.startswith("'s", candidate.end)
+        whole.append(candidate.text + "'s" * lacks_ending)
+    return whole
 
 
 def test_parts_are_bounded_and_spans_are_generated_once_a_passage():
@@ -118,9 +121,10 @@ def test_parts_are_bounded_and_spans_are_generated_once_a_passage():
         parts = list(encode_spans([questions[i] for i in order], "word"))
     assert len(parts) > 2
     assert sorted(generated) == sorted(p.id for p in dataset.passages)
-    assert sorted(i for index, _ in parts for i in index.tolist()) == list(range(len(questions)))
+    assert sorted(np.concatenate([index for index, _ in parts])) == list(range(len(questions)))
     for index, spans in parts:
-        assert [questions[order[i]].id for i in index] == [q.id for q in spans.questions]
+        ids = [questions[order[i]].id for i in index]
+        assert ids == [question.id for question in spans.questions]
 
 
 def test_no_question_makes_no_part():

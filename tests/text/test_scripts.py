@@ -29,7 +29,7 @@ WRITTEN = {
 
 
 @pytest.mark.parametrize("script", WRITTEN)
-def test_the_script_of_a_text(script):
+def test_the_script_of_most_letters_is_that_of_the_text(script):
     assert dominant_script([WRITTEN[script]]) == script
 
 

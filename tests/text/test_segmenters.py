@@ -14,6 +14,7 @@ from classic_rc.errors import DataError, MissingPackageError
 from classic_rc.text import segmenters
 from classic_rc.text.analyzers import get_analyzer
 from tests.errors import raises
+from tests.text.builders import texts_at
 from tests.text.conftest import REASON
 
 TEXT = "她昨天在北京大学看见3个iPhone手机，Don’t pay 3.50！"
@@ -91,15 +92,10 @@ def test_jieba_is_imported_on_use_without_a_word_or_a_file(tmp_path):
 
 
 def test_without_jieba_the_error_names_the_extra(monkeypatch):
-    def find_nothing(name):
-        raise segmenters.importlib.metadata.PackageNotFoundError(name)
-
-    monkeypatch.setattr(segmenters.importlib.metadata, "version", find_nothing)
-    segmenters._versions.cache_clear()
-    with raises(MissingPackageError, package="jieba") as caught:
+    monkeypatch.setattr(segmenters.JiebaTokenizer, "packages", ("absent-jieba",))
+    with raises(MissingPackageError, package="absent-jieba") as caught:
         get_analyzer("jieba")
     assert "pip install 'classic_rc[zh]'" in str(caught.value)
-    segmenters._versions.cache_clear()
 
 
 EXTRAS = {
@@ -124,9 +120,9 @@ def test_words_of_a_dictionary_are_those_of_the_text(name):
     assert analyzer.signature.startswith(f"{name}-{importlib.metadata.version(packages[0])}")
     decomposed = unicodedata.normalize("NFD", text)
     assert analyzer.analyze(decomposed) == words
-    assert "".join(decomposed[start:end] for _, start, end in analyzer.locate(decomposed)) == (
-        unicodedata.normalize("NFD", "".join(words))
-    )
+    places = [place for _, *place in analyzer.locate(decomposed)]
+    letters = "".join(texts_at(decomposed, places))
+    assert letters == unicodedata.normalize("NFD", "".join(words))
 
 
 class Shouting(segmenters.DictionaryTokenizer):

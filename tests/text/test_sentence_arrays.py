@@ -21,9 +21,8 @@ STOPS = [
     *(". ", "! ", "? ", '." ', ".) ", ".'' ", ". '' ", "... ", "… ", "?! ", " . "),
     *(".\n\n", ".", " ", ". . .\n", " . ''\n", "! !\n", "\r\n"),
 ]
-TEXTS = st.lists(
-    st.tuples(st.sampled_from(WORDS), st.sampled_from(STOPS)).map("".join), max_size=30
-).map("".join)
+STOPPED_WORDS = st.tuples(st.sampled_from(WORDS), st.sampled_from(STOPS)).map("".join)
+TEXTS = st.lists(STOPPED_WORDS, max_size=30).map("".join)
 
 
 def split_one_by_one(texts: list[str]) -> list[list[tuple[int, int]]]:
@@ -44,7 +43,7 @@ def test_the_size_of_a_chunk_does_not_matter(texts, size):
 @pytest.mark.parametrize(
     "text", ["He ran. " * 200_000, "Mr. Fox ran... " * 9_000, " " * 100 + "1. A"]
 )
-def test_long_texts(text):
+def test_long_texts_are_split_as_one_by_one(text):
     assert list(iter_sentences(split_many([text, "", text]))) == split_one_by_one([text, "", text])
 
 
@@ -52,29 +51,24 @@ def test_long_texts(text):
     "text", ["...", "....", ". A", "A.!", "He left . . .\n", "Who . ?\n", "\n. A"]
 )
 @pytest.mark.parametrize("neighbour", ["", "\n", "\nHe ran.", "He ran.\n", "He ran. " * 9_000])
-def test_texts_that_end_at_once_or_in_a_line_end(text, neighbour):
+def test_texts_that_end_at_once_or_in_a_line_end_are_split_as_one_by_one(text, neighbour):
     for texts in ([text], [neighbour, text], [text, neighbour]):
         assert list(iter_sentences(split_many(texts))) == split_one_by_one(texts)
 
 
 def test_marked_passages_keep_their_sentences_among_others():
     text = "One. Two."
-    passages = [
-        Passage("a", text),
-        Passage("b", text, ((0, 9),)),
-        Passage("c", ""),
-        Passage("d", text),
-    ]
+    plain, empty, marked = Passage("a", text), Passage("c", ""), Passage("b", text, ((0, 9),))
+    passages = [plain, marked, empty, plain]
     assert list(iter_sentence_texts(passages)) == [["One.", "Two."], [text], [], ["One.", "Two."]]
     assert list(iter_sentence_texts([])) == []
 
 
-def test_the_passages_of_real_datasets(shared_data):
-    texts = [
-        text.replace("<br>", "\n")
-        for name in ("dream/dev.json", "squad/dev-397-passages.json", "mutual/dev.jsonl")
-        for text in strings_of((shared_data / name).read_text(encoding="utf-8"))
-    ]
+def test_chunks_of_real_datasets_are_split_as_one_text_at_a_time(shared_data):
+    texts: list[str] = []
+    for name in ("dream/dev.json", "squad/dev-397-passages.json", "mutual/dev.jsonl"):
+        content = (shared_data / name).read_text(encoding="utf-8")
+        texts += [text.replace("<br>", "\n") for text in strings_of(content)]
     assert len(texts) > 5000
     assert list(iter_sentences(split_many(texts))) == split_one_by_one(texts)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 
@@ -11,10 +12,11 @@ from hypothesis import strategies as st
 
 from classic_rc.questions import Passage
 from classic_rc.text.sentences import SENTENCE_MARKS, passage_sentences, split_sentences
+from tests.text.builders import texts_at
 
 
 def sentences(text: str) -> list[str]:
-    return [text[start:end] for start, end in split_sentences(text)]
+    return texts_at(text, split_sentences(text))
 
 
 # Each example is a text with a bar where sentences are to be split.
@@ -67,7 +69,7 @@ EXAMPLES = [
 
 
 @pytest.mark.parametrize("marked", EXAMPLES)
-def test_examples(marked):
+def test_texts_are_split_at_the_marked_borders(marked):
     expected = marked.split(" | ")
     assert sentences(" ".join(expected)) == expected
 
@@ -88,15 +90,12 @@ def test_blank_lines_separate_and_line_ends_do_not():
 @given(st.text() | st.text("aB.!?… \n\"')。3") | st.lists(st.sampled_from(EXAMPLES)).map("\n".join))
 def test_sentences_cover_all_but_blanks_in_order(text):
     sentences = split_sentences(text)
-    assert all(start < end for start, end in sentences)
-    assert [text[start:end].strip() for start, end in sentences] == [
-        text[start:end] for start, end in sentences
-    ]
-    borders = [0, *(offset for sentence in sentences for offset in sentence), len(text)]
+    for sentence in texts_at(text, sentences):
+        assert sentence.strip() == sentence != ""
+    borders = [0, *itertools.chain(*sentences), len(text)]
     assert borders == sorted(borders)
-    assert all(
-        not text[end:start].strip() for end, start in zip(borders[::2], borders[1::2], strict=True)
-    )
+    gaps = zip(borders[::2], borders[1::2], strict=True)
+    assert not "".join(texts_at(text, gaps)).strip()
 
 
 def test_a_datasets_own_marks_are_respected():
@@ -106,7 +105,7 @@ def test_a_datasets_own_marks_are_respected():
     assert passage_sentences(Passage("p", text, sentences=())) == ()
 
 
-def test_agrees_with_the_sentence_marks_of_multirc(shared_data):
+def test_sentences_agree_with_the_marks_of_multirc(shared_data):
     agreed = missed = wrong = 0
     for file in sorted((shared_data / "multirc").glob("*.json")):
         for paragraph in json.loads(file.read_text(encoding="utf-8"))["data"]:
@@ -120,11 +119,9 @@ def test_agrees_with_the_sentence_marks_of_multirc(shared_data):
                 ends.add(len(text))
                 text += " "
             sentence_ends = {end for _, end in split_sentences(text)}
-            agreed, missed, wrong = (
-                agreed + len(ends & sentence_ends),
-                missed + len(ends - sentence_ends),
-                wrong + len(sentence_ends - ends),
-            )
+            agreed += len(ends & sentence_ends)
+            missed += len(ends - sentence_ends)
+            wrong += len(sentence_ends - ends)
     # Most of what is left are the marks' own mistakes: 'The crash occurred about 6:45 p.m. | at
     # Hurlburt Field'.
     assert agreed > 7000
@@ -132,21 +129,19 @@ def test_agrees_with_the_sentence_marks_of_multirc(shared_data):
     assert wrong < 0.01 * agreed
 
 
-def test_long_text_without_blanks():
-    n = 50_000
-    assert split_sentences("日本。" * n) == [(i, i + 3) for i in range(0, 3 * n, 3)]
-    assert split_sentences("何？」" * n) == [(i, i + 3) for i in range(0, 3 * n, 3)]
-    assert split_sentences("e.g." * n) == [(0, 4 * n)]
+@pytest.mark.parametrize(("unit", "ends"), [("日本。", True), ("何？」", True), ("e.g.", False)])
+def test_long_text_without_blanks_is_split_at_full_width_marks_only(unit, ends):
+    n, text = 50_000, unit * 50_000
+    assert sentences(text) == ([unit] * n if ends else [text])
 
 
 @pytest.mark.parametrize("marks", SENTENCE_MARKS.values())
 def test_the_marks_of_each_language_end_a_sentence(marks):
     for mark in marks:
-        text = f"狐{mark} 狸"
-        assert [text[a:b] for a, b in split_sentences(text)] == [f"狐{mark}", "狸"]
+        assert sentences(f"狐{mark} 狸") == [f"狐{mark}", "狸"]
 
 
 def test_a_blank_between_letters_of_thai_ends_a_sentence_unless_it_is_no_border():
     text = "สวัสดี ครับ 3 คน (abc) ไป"
-    assert [text[a:b] for a, b in split_sentences(text)] == ["สวัสดี", "ครับ 3 คน (abc) ไป"]
+    assert sentences(text) == ["สวัสดี", "ครับ 3 คน (abc) ไป"]
     assert split_sentences(text, at_blanks=False) == [(0, len(text))]

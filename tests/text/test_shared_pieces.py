@@ -14,15 +14,13 @@ from classic_rc.text.encode import Encoders, SharedQuestions, encode_sentences
 from classic_rc.text.encoded import EncodedSentences
 from classic_rc.text.question_texts import sentence_texts, whole_texts
 from classic_rc.text.sentences import passage_sentences
+from tests.text.builders import texts_at, word_rows
 
 ANALYZERS = ["word", "lucene-english", "mctest", "treebank", "char", "word+porter+stop=smart"]
 WORDS = ["fox", "Hen", "don't", "3.5", "a:b", "x_y", "Mr.", "ran.", "why?", "日本。猫", "é", "#1"]
-TEXTS = st.lists(
-    st.tuples(st.sampled_from(WORDS), st.sampled_from([" ", "\n\n", "\u3000", "", '" '])).map(
-        "".join
-    ),
-    max_size=12,
-).map("".join)
+BLANKS = st.sampled_from([" ", "\n\n", "\u3000", "", '" '])
+ENDED_WORDS = st.tuples(st.sampled_from(WORDS), BLANKS).map("".join)
+TEXTS = st.lists(ENDED_WORDS, max_size=12).map("".join)
 
 
 def ask(number: int, text: str, options: list[str], *, is_marked: bool) -> Question:
@@ -41,12 +39,8 @@ QUESTIONS = st.lists(
 
 def contents(encoded: EncodedSentences) -> list[object]:
     dataset = encoded.dataset
-    arrays: list[np.ndarray] = [
-        *dataset.arrays[:-1],
-        encoded.offsets,
-        encoded.passage_offsets,
-        dataset.question_offsets,
-    ]
+    arrays: list[np.ndarray] = [*dataset.arrays[:-1]]
+    arrays += [encoded.offsets, encoded.passage_offsets, dataset.question_offsets]
     return [*(array.tolist() for array in arrays), dataset.arrays.n_words, dataset.vocabulary]
 
 
@@ -73,14 +67,9 @@ def test_sentences_have_the_tokens_of_the_analyzer(spec, texts, size):
     questions = [ask(i, text, ["fox"], is_marked=False) for i, text in enumerate(texts)]
     with small_blocks(size):
         encoded = encode_sentences(questions, spec)
-    vocabulary = np.array([*encoded.dataset.vocabulary, ""], dtype=object)
-    tokens, offsets = encoded.dataset.arrays.passage_tokens, encoded.offsets.tolist()
-    sentences = [
-        question.passage.text[start:end]
-        for question in questions
-        for start, end in passage_sentences(question.passage)
-    ]
-    sentence_tokens = [
-        vocabulary[tokens[a:b]].tolist() for a, b in zip(offsets, offsets[1:], strict=False)
-    ]
-    assert sentence_tokens == [get_analyzer(spec).analyze(sentence) for sentence in sentences]
+    sentences: list[str] = []
+    for question in questions:
+        sentences += texts_at(question.passage.text, passage_sentences(question.passage))
+    tokens, vocabulary = encoded.dataset.arrays.passage_tokens, encoded.dataset.vocabulary
+    sentence_words = word_rows(vocabulary, tokens.tolist(), encoded.offsets.tolist())
+    assert sentence_words == list(map(get_analyzer(spec).analyze, sentences))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 
 import numpy as np
@@ -18,6 +19,7 @@ from classic_rc.text.sentences import split_sentences
 from classic_rc.text.spans import SpanCandidates, SpanGenerator, text_codes
 from classic_rc.text.tokenizers import WordTokenizer
 from tests.errors import raises
+from tests.text.builders import texts_at, texts_of
 
 WORDS = (
     "the|of|The|He|Fox|Hen|Fox's|fox|ran|it's|don't|$3.50|8%|3|e\u0301te\u0301's|"
@@ -57,16 +59,17 @@ def test_spans_lie_within_a_sentence():
     assert spans("fox ran. hen hid.") == ["fox", "fox ran", "ran", "hen", "hen hid", "hid"]
 
 
-def test_a_datasets_own_sentences_count():
-    text = "one two three"
-    assert SpanGenerator()(Passage("p", text, sentences=((0, 3), (4, 13)))).texts() == [
-        "one",
-        "two",
-        "two three",
-        "three",
-    ]
-    assert SpanGenerator()(Passage("p", text, sentences=((4, 7),))).texts() == ["two"]
-    assert SpanGenerator()(Passage("p", text, sentences=())).texts() == []
+@pytest.mark.parametrize(
+    ("sentences", "texts"),
+    [
+        (((0, 3), (4, 13)), ["one", "two", "two three", "three"]),
+        (((4, 7),), ["two"]),
+        ((), []),
+    ],
+)
+def test_spans_lie_within_the_sentences_that_a_dataset_marks(sentences, texts):
+    passage = Passage("p", "one two three", sentences)
+    assert SpanGenerator()(passage).texts() == texts
 
 
 @pytest.mark.parametrize(
@@ -117,13 +120,11 @@ def test_clitics_make_no_content_of_a_stop_word():
 def test_the_text_of_a_span_is_copied_from_the_passage():
     text = "un e\u0301te\u0301’s fin"
     candidates = SpanGenerator(max_tokens=1)(Passage("p", text))
-    assert [(c.text, text[c.start : c.end]) for c in candidates] == [
-        (t, t) for t in candidates.texts()
-    ]
+    assert texts_of(text, candidates) == candidates.texts()
     assert "e\u0301te\u0301" in candidates.texts()
 
 
-def test_characters_of_unspaced_scripts():
+def test_spans_of_unspaced_scripts_are_runs_of_characters():
     assert spans("狐狸。", tokenizer="char") == ["狐", "狐狸", "狸"]
 
 
@@ -134,45 +135,34 @@ def test_all_windows_are_spans_and_all_others_are_names_or_possessives(text, max
     assert offsets == sorted(set(offsets))
 
     places = WordTokenizer().locate(text)
-    bare = [text[start:end].lower().replace("’", "'") for start, end in places]
-    plain = [
-        i for i, word in enumerate(bare) if "'" not in word and word not in stop_words(stop_list)
-    ]
-    in_one_sentence = {
-        (first, last)
-        for begin, finish in split_sentences(text)
-        for first in range(len(places))
-        for last in range(first, len(places))
-        if begin <= places[first][0] and places[last][1] <= finish
-    }
-    windows = {
-        (first, last)
-        for first in plain
-        for last in plain
-        if first <= last < first + max_tokens and (first, last) in in_one_sentence
-    }
-    token_ranges = set(
-        zip(candidates.first_tokens.tolist(), candidates.last_tokens.tolist(), strict=True)
-    )
+    words, stops = texts_at(text, places), stop_words(stop_list)
+    bare = [word.lower().replace("’", "'") for word in words]
+    is_plain = ["'" not in word and word not in stops for word in bare]
+    in_one_sentence, windows = set(), set()
+    for begin, finish in split_sentences(text):
+        inside = [i for i, (start, end) in enumerate(places) if begin <= start and end <= finish]
+        for first, last in itertools.combinations_with_replacement(inside, 2):
+            in_one_sentence.add((first, last))
+            if is_plain[first] and is_plain[last] and last < first + max_tokens:
+                windows.add((first, last))
+    ranges = candidates.first_tokens.tolist(), candidates.last_tokens.tolist()
+    token_ranges = set(zip(*ranges, strict=True))
     assert windows <= token_ranges <= in_one_sentence
     for first, last in token_ranges - windows:
-        name = all(
-            text[slice(*places[i])] != text[slice(*places[i])].lower() for i in (first, last)
-        )
+        name = all(word != word.lower() for word in (words[first], words[last]))
         assert name or "'" in bare[first] + bare[last]
         assert name or last < first + max_tokens
 
 
 @given(PROSE)
-def test_candidates_are_a_sequence(text):
+def test_candidates_are_made_as_the_items_of_a_sequence(text):
     candidates = SpanGenerator(max_tokens=3)(Passage("p", text))
     listed = list(candidates)
     assert all(isinstance(candidate, Candidate) for candidate in listed)
-    assert [c.text for c in listed] == candidates.texts() == [text[c.start : c.end] for c in listed]
+    assert [c.text for c in listed] == candidates.texts() == texts_of(text, listed)
     assert len(candidates) == len(listed) == len(candidates.starts)
-    if listed:
-        assert candidates[-1].text == listed[-1].text
-        assert (candidates[0].start, candidates[0].end) == (listed[0].start, listed[0].end)
+    for i in (0, -1) if listed else ():
+        assert repr(candidates[i]) == repr(listed[i])
     with pytest.raises(IndexError):
         candidates[len(listed)]
 
@@ -244,7 +234,8 @@ def test_the_signature_has_the_versions_of_a_dictionary(monkeypatch):
 @given(st.text("The ant, a 1.5\n’s-", max_size=60), st.sampled_from(sorted(SCORERS)))
 def test_codes_of_spans_are_those_of_their_texts(text, name):
     def code_of(text: str) -> int:
-        return sum(len(word) ** 2 + ord(word[0]) for word in scorer.normalise(text).split())
+        words = scorer.normalise(text).split()
+        return sum(len(word) ** 2 + ord(word[0]) for word in words)
 
     scorer = SCORERS[name]
     spans = SpanGenerator()(Passage("p", text))

@@ -21,7 +21,7 @@ from tests.errors import raises
         ("porter", ["fli", "dy", "gener", "maximum"]),
     ],
 )
-def test_stems(name, stems):
+def test_a_stemmer_gives_its_stems(name, stems):
     assert [stemmer(name)(word) for word in ("flies", "dying", "generously", "maximum")] == stems
 
 
@@ -45,17 +45,9 @@ IRREGULAR = (
 
 def test_porter_is_that_of_nltk():
     nltk = PorterStemmer(mode="MARTIN_EXTENSIONS")
-    words = [
-        *IRREGULAR,
-        *BEGINNINGS,
-        *(first + suffix for first in BEGINNINGS[::3] for suffix in SUFFIXES),
-    ]
-    words += [
-        f"{first}{first_suffix}{two}"
-        for first in ("", "y", "tro", "é")
-        for first_suffix in SUFFIXES
-        for two in SUFFIXES
-    ]
+    words = [*IRREGULAR, *BEGINNINGS]
+    words += map("".join, itertools.product(BEGINNINGS[::3], SUFFIXES))
+    words += map("".join, itertools.product(("", "y", "tro", "é"), SUFFIXES, SUFFIXES))
     assert len(words) > 25_000
     expected = [nltk.stem(word, to_lowercase=False) for word in words]
     assert [stemmer("porter")(word) for word in words] == expected

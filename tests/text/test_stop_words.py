@@ -25,7 +25,7 @@ from tests.errors import raises
         ("sklearn", 318),
     ],
 )
-def test_sizes(name, size):
+def test_a_list_has_as_many_words_as_published(name, size):
     assert len(stop_words(name)) == size
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from classic_rc.text.analyzers import get_tokenizer
 from classic_rc.text.treebank import blank_mctest_escapes
+from tests.text.builders import texts_at
 
 treebank, mcobzarenco = get_tokenizer("treebank"), get_tokenizer("mcobzarenco")
 
@@ -31,19 +32,13 @@ def test_rewritten_quotes_keep_their_places():
         "?",
         "''",
     ]
-    places = [text[start:end] for start, end in treebank.locate(text)]
+    places = texts_at(text, treebank.locate(text))
     assert places == ['"', "No", ",", '"', "she", "said", ".", "''", "Why", "?", "''"]
 
 
 def test_contractions_are_two_tokens_at_two_places():
     text = "I cannot go."
-    assert [text[start:end] for start, end in treebank.locate(text)] == [
-        "I",
-        "can",
-        "not",
-        "go",
-        ".",
-    ]
+    assert texts_at(text, treebank.locate(text)) == ["I", "can", "not", "go", "."]
 
 
 @pytest.mark.parametrize("border", [r"\newline\newline", "\n\n", r"\tab"])
@@ -51,7 +46,7 @@ def test_mcobzarenco_takes_escapes_and_line_ends_for_blanks(border):
     text = f"He went{border}home. Then\\newline he slept."
     expected = ["He", "went", "home", ".", "Then", "he", "slept", "."]
     assert mcobzarenco.tokenize(text) == expected
-    assert [text[start:end] for start, end in mcobzarenco.locate(text)] == expected
+    assert texts_at(text, mcobzarenco.locate(text)) == expected
 
 
 def test_mcobzarenco_keeps_to_the_rules_of_its_time():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,6 +11,7 @@ from hypothesis import strategies as st
 from classic_rc.questions import Passage
 from classic_rc.text.dream import spoken_sentences
 from classic_rc.text.sentences import passage_sentences
+from tests.text.builders import texts_of
 
 LINES = st.lists(
     st.sampled_from(
@@ -18,9 +21,8 @@ LINES = st.lists(
 
 
 def spoken(text: str) -> list[tuple[str, int, str]]:
-    return [
-        (text[s.start : s.end], s.turn, s.speaker) for s in spoken_sentences(Passage("p", text))
-    ]
+    sentences = spoken_sentences(Passage("p", text))
+    return [(text[start:end], turn, speaker) for start, end, turn, speaker in sentences]
 
 
 def test_turns_end_sentences_and_labels_are_left_out():
@@ -54,22 +56,17 @@ def test_other_text_keeps_its_sentences(text):
 
 def test_the_datasets_own_marks_are_kept():
     passage = Passage("p", "A: Hi\nB: Hello", ((0, 5), (6, 14)))
-    assert [(s.start, s.end, s.turn) for s in spoken_sentences(passage)] == [
-        (0, 5, -1),
-        (6, 14, -1),
-    ]
+    assert spoken_sentences(passage) == [(0, 5, -1, ""), (6, 14, -1, "")]
 
 
 @given(LINES)
 def test_sentences_are_in_order_and_hold_all_letters_but_labels(lines):
     text = "\n".join(lines)
     sentences = spoken_sentences(Passage("p", text))
-    assert all(
-        a.end <= b.start and a.turn <= b.turn
-        for a, b in zip(sentences, sentences[1:], strict=False)
-    )
-    assert all(text[s.start : s.end].strip() == text[s.start : s.end] != "" for s in sentences)
-    if any(s.turn >= 0 for s in sentences):
-        assert not any(
-            text[s.start : s.end].startswith(("W:", "Mary Ann:", "M:")) for s in sentences
-        )
+    for sentence, next_sentence in pairwise(sentences):
+        assert sentence.end <= next_sentence.start
+        assert sentence.turn <= next_sentence.turn
+    is_dialogue = any(sentence.turn >= 0 for sentence in sentences)
+    for letters in texts_of(text, sentences):
+        assert letters.strip() == letters != ""
+        assert not (is_dialogue and letters.startswith(("W:", "Mary Ann:", "M:")))

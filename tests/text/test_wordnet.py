@@ -82,7 +82,7 @@ def steps_up(wordnet, word, general):
     )
 
 
-def test_steps_up(folder):
+def test_steps_are_counted_up_to_a_hypernym_only(folder):
     wordnet = WordNet(folder)
     assert steps_up(wordnet, "puppy", "animal") == 2
     assert steps_up(wordnet, "dog", "domestic_dog") == 0

@@ -48,7 +48,7 @@ def percents(dataset, solver):
         ("mc500.dev", [58.14, 47.59, 52.12], [73.26, 57.24, 64.12], [73.26, 58.11, 64.62]),
     ],
 )
-def test_entailment_and_its_combination_by_kind_of_question(
+def test_entailment_and_its_combination_have_the_released_accuracies(
     shared_data, name, rte, together, released
 ):
     dataset, score_files = load(shared_data / "mctest" / f"{name}.tsv"), files(shared_data, name)
@@ -110,7 +110,7 @@ def test_rows_of_variants_are_marked_on_the_split_that_tuned_their_constants(sha
     assert [row.tuned_here for row in rows] == [True, False, False, True]
 
 
-def test_multirc_released_scores_stacked_within_questions(shared_data):
+def test_stacked_released_scores_are_better_than_the_best_of_them(shared_data):
     """Stacking the released systems improves on sliding window and distance by more than the
     interval.
     """

@@ -74,7 +74,7 @@ def test_the_wh_word_alone_tells_kinds_apart_and_not_the_finder_from_the_loser()
     assert alone.row_name() == "span-ranker:wh-word"
 
 
-def test_out_of_fold_and_with_training_data_whose_spans_are_generated_too():
+def test_it_is_evaluated_out_of_fold_and_on_training_data_without_spans():
     data = dataset()
     bare = Dataset([replace(q, candidates=()) for q in data[:40]], "bare")
     for evaluation in (

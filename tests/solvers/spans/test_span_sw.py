@@ -33,7 +33,9 @@ def expected(
     located = analyzer.locate(question.passage.text)
     sentences = passage_sentences(question.passage)
     begin, end = next(s for s in sentences if s[0] <= candidate.start < s[1])
-    before, words, after = [], [], []
+    before: list[str] = []
+    words: list[str] = []
+    after: list[str] = []
     for token, start, stop in located:
         if candidate.start < stop and start < candidate.end:
             words.append(token)
@@ -44,7 +46,7 @@ def expected(
     context = sentence if solver.context == "sentence" else [token for token, _, _ in located]
     overlap = span_overlap(sentence, question_words, len(before), len(before) + len(words))
     score = reference.sliding_window(context, question_words, words) / SCALE
-    unit = len(located) + 1
+    unit = len(located) + 1.0
     if solver.distance is not None:
         stops = stop_words(solver.stop_words)
         distance = reference.word_distance(context, question_words, words, stops, solver.distance)
@@ -115,7 +117,7 @@ def test_question_words_inside_the_span_do_not_count():
     assert scores.evidence.tolist() == [False, True]
 
 
-def test_variants_are_parameters():
+def test_variants_set_the_context_and_the_distance():
     plain, distance = (
         SpanSlidingWindow.variant(name) for name in ("squad2016", "squad2016-distance")
     )

@@ -78,7 +78,7 @@ def test_candidates_are_ranges_of_tokens_even_if_they_cut_one():
         ("", "none", None, None, None),
     ],
 )
-def test_the_parts_of_a_question(question, wh, head, verb, auxiliary):
+def test_the_parts_of_a_question_are_read(question, wh, head, verb, auxiliary):
     lexicon = Lexicon()
     read = ReadQuestion.of(question, lexicon, rarity())
     for text, code in (
