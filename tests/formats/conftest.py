@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from classic_rc.errors import DataError
 from classic_rc.formats import get_format
-from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
+from classic_rc.questions import Candidate, Dataset, Gold, Passage, Question, Task
 from tests.errors import raises
 
 LIGHTHOUSE = "Old Tam keeps the lighthouse with Wren, his dog. Tam paints; Wren sleeps."
@@ -23,32 +26,27 @@ def options(*texts: str) -> tuple[Candidate, ...]:
 def single_choice() -> Dataset:
     passages = Passage("m.0", LIGHTHOUSE), Passage("m.1", MARKET)
     four = options("Tam", "Wren", "a dog", "Ines")
-    questions = [
-        Question(f"{p.id}.{i}", p, f"Who is number {i}?", four, frozenset({i}), Task.SINGLE_CHOICE)
-        for p in passages
-        for i in range(4)
-    ]
+    questions = []
+    for passage, i in itertools.product(passages, range(4)):
+        id_, text, gold = f"{passage.id}.{i}", f"Who is number {i}?", frozenset({i})
+        questions.append(Question(id_, passage, text, four, gold, Task.SINGLE_CHOICE))
     return Dataset(questions, name="stories", reader="mctest")
+
+
+def several_right(
+    passage: Passage, qid: str, texts: Iterable[str], gold: Gold, **meta: Any
+) -> Question:
+    """Return a question about several options, with MultiRC's numbers."""
+    id_, meta = f"{passage.id}=={qid}", {"pid": passage.id, "qid": qid, **meta}
+    return Question(id_, passage, "Who?", options(*texts), gold, Task.MULTIPLE_ANSWER, meta)
 
 
 def multiple_answer() -> Dataset:
     first, second = Passage("news/one.txt", LIGHTHOUSE), Passage("news/two.txt", MARKET)
-    rows = [
-        (first, "0", ("Tam", "Wren", "Ines"), {0, 1}),
-        (first, "1", ("no", "yes"), set()),
-        (second, "0", ("Ines",), {0}),
-    ]
     questions = [
-        Question(
-            f"{p.id}=={qid}",
-            p,
-            "Who?",
-            options(*texts),
-            frozenset(gold),
-            Task.MULTIPLE_ANSWER,
-            {"pid": p.id, "qid": qid},
-        )
-        for p, qid, texts, gold in rows
+        several_right(first, "0", ("Tam", "Wren", "Ines"), frozenset({0, 1})),
+        several_right(first, "1", ("no", "yes"), frozenset()),
+        several_right(second, "0", ("Ines",), frozenset({0})),
     ]
     return Dataset(questions, name="news", reader="multirc")
 
@@ -56,39 +54,25 @@ def multiple_answer() -> Dataset:
 def superglue() -> Dataset:
     first, second = Passage("0", LIGHTHOUSE), Passage("3", MARKET)
     rows = [(first, "0", (0, 1, 2)), (first, "1", (3, 4)), (second, "7", (20,))]
-    questions = [
-        Question(
-            f"{p.id}=={qid}",
-            p,
-            "Who?",
-            options(*map(str, idx)),
-            None,
-            Task.MULTIPLE_ANSWER,
-            {"pid": p.id, "qid": qid, "answer_idx": idx},
-        )
-        for p, qid, idx in rows
-    ]
+    questions = [several_right(p, q, map(str, idx), None, answer_idx=idx) for p, q, idx in rows]
     return Dataset(questions, name="superglue", reader="superglue")
 
 
 def cloze() -> Dataset:
     passage = Passage("harbour", LIGHTHOUSE)
-    mentions = tuple(
-        Candidate(LIGHTHOUSE[a:b], a, b) for a, b in ((4, 7), (34, 38), (49, 52), (61, 65))
-    )
-    questions = [
-        Question(str(17 + i), passage, "@placeholder paints", mentions, ("Tam",), Task.CLOZE)
-        for i in range(3)
-    ]
+    places = ((4, 7), (34, 38), (49, 52), (61, 65))
+    mentions = tuple(Candidate(LIGHTHOUSE[start:end], start, end) for start, end in places)
+    question = Question("17", passage, "@placeholder paints", mentions, ("Tam",), Task.CLOZE)
+    questions = [replace(question, id=id_) for id_ in ("17", "18", "19")]
     return Dataset(questions, name="harbour", reader="record")
 
 
 def spans(task: Task) -> Dataset:
     passage = Passage("market", MARKET)
-    questions = [Question(f"s{i}", passage, "Who?", (), ("Ines", "Tam"), task) for i in range(3)]
-    return Dataset(
-        questions, name="market", reader="quoref" if task is Task.MULTI_SPAN else "squad"
-    )
+    question = Question("s0", passage, "Who?", (), ("Ines", "Tam"), task)
+    questions = [replace(question, id=id_) for id_ in ("s0", "s1", "s2")]
+    reader = "quoref" if task is Task.MULTI_SPAN else "squad"
+    return Dataset(questions, name="market", reader=reader)
 
 
 @pytest.fixture(scope="session")

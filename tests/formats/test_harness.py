@@ -16,10 +16,11 @@ from classic_rc.errors import DataError, UsageError
 from classic_rc.formats import FORMATS, read_predictions, read_scores, write_predictions
 from classic_rc.formats.harness_settings import name_of_log, read_settings
 from classic_rc.metrics.multirc import SELECTION_METRICS
-from classic_rc.predictions import Prediction, Scores
+from classic_rc.predictions import Scores
 from classic_rc.questions import Dataset, TextCandidates
 from classic_rc.systems import System, as_systems, name_systems
 from tests.errors import raises
+from tests.formats.builders import select, selected
 from tests.harness_logs import (
     GOLD,
     QUESTIONS,
@@ -42,9 +43,7 @@ VALUES = [
 def answers(path: Path, dataset: Dataset, format: str | None = None) -> list[Any]:
     predictions = read_predictions(path, dataset, format)
     assert not isinstance(predictions, Scores)
-    return [
-        set(prediction.answers[0]) if prediction.answers else None for prediction in predictions
-    ]
+    return selected(predictions)
 
 
 def accuracy(path: Path, dataset: Dataset, format: str | None = None) -> float:
@@ -56,17 +55,12 @@ def accuracy(path: Path, dataset: Dataset, format: str | None = None) -> float:
 def test_the_accuracy_is_that_of_the_harness(shared_golden, task):
     (path,) = (shared_golden / "harness").glob(f"samples_{task}_*.jsonl")
     (results,) = (shared_golden / "harness").glob("results_*.json")
-    expected = json.loads(results.read_text(encoding="utf-8"))["results"][f"{task}_local"][
-        "acc,none"
-    ]
+    figures = json.loads(results.read_text(encoding="utf-8"))["results"][f"{task}_local"]
     dataset = load(path)
-    assert accuracy(path, dataset) == expected
+    assert accuracy(path, dataset) == figures["acc,none"]
     logged = [json.loads(line)["acc"] for line in path.read_text(encoding="utf-8").splitlines()]
-    right = [
-        answer <= question.gold
-        for answer, question in zip(answers(path, dataset), dataset, strict=True)
-    ]
-    assert right == [value == 1.0 for value in logged]
+    pairs = zip(answers(path, dataset), dataset, strict=True)
+    assert [answer <= question.gold for answer, question in pairs] == [acc == 1 for acc in logged]
 
 
 def test_options_of_multirc_are_labelled_as_the_harness_counts(shared_golden):
@@ -77,7 +71,8 @@ def test_options_of_multirc_are_labelled_as_the_harness_counts(shared_golden):
     predictions = read_predictions(path, dataset)
     measure = SELECTION_METRICS["accuracy"]
     value = measure.aggregate(measure.statistics(dataset, predictions))
-    assert value == pytest.approx(sum(row["acc"] for row in rows) / len(rows), abs=1e-12)
+    accuracies = [row["acc"] for row in rows]
+    assert value == pytest.approx(np.mean(accuracies), abs=1e-12)
     assert any("acc 46.67 (42 of 90)" in note for note in dataset.notes)
     other = read_predictions(path, dataset, "harness-yes")
     assert measure.aggregate(measure.statistics(dataset, other)) == pytest.approx(1 - value)
@@ -137,10 +132,9 @@ def test_an_empty_option_is_the_worst_by_acc_norm(tmp_path):
 
 
 def test_samples_that_a_filter_leaves_are_averaged(tmp_path):
+    samples = (["A", "B"], ["A", "A"], ["B", "nothing"], ["C", "D"])
     rows = [text_row(i, doc, "", " A") for i, doc in enumerate(belebele_docs())]
-    for row, responses in zip(
-        rows, (["A", "B"], ["A", "A"], ["B", "nothing"], ["C", "D"]), strict=True
-    ):
+    for row, responses in zip(rows, samples, strict=True):
         row["filtered_resps"] = [responses]
     path = write_log(tmp_path, rows)
     assert accuracy(path, load(path)) == pytest.approx((0.5 + 1 + 0 + 0) / 4)
@@ -165,7 +159,8 @@ def test_a_log_that_disagrees_with_its_accuracies_is_noted(tmp_path):
 
 
 def test_multirc_selects_what_the_harness_takes_for_label_1(tmp_path):
-    path = write_log(tmp_path, multirc_rows([[1, 0, 1], [0, 1]], [[1, 1, 0], [0, 0]]))
+    rows = multirc_rows([[1, 0, 1], [0, 1]], [[1, 1, 0], [0, 0]])
+    path = write_log(tmp_path, rows)
     dataset = load(path)
     assert answers(path, dataset) == [{0, 1}, set()]
     assert answers(path, dataset, "harness-yes") == [{2}, {0, 1}]
@@ -184,18 +179,16 @@ def test_labels_in_the_right_order_have_one_reading(tmp_path):
 
 
 def test_generated_labels_that_say_nothing_count_as_wrong(tmp_path):
-    rows = []
-    for row, answer in zip(
-        multirc_rows([[1, 0, 1]], [[0, 0, 0]]), ("Yes.", "well", "hmm"), strict=True
-    ):
-        rows.append(text_row(row["doc_id"], row["doc"], answer, str(row["doc"]["label"])))
+    docs = [row["doc"] for row in multirc_rows([[1, 0, 1]], [[0, 0, 0]])]
+    responses = ("Yes.", "well", "hmm")
+    rows = [text_row(i, doc, responses[i], str(doc["label"])) for i, doc in enumerate(docs)]
     path = write_log(tmp_path, rows)
     notes: list[str] = []
-    (prediction,) = read_predictions(path, load(path), notes=notes)
+    predictions = read_predictions(path, load(path), notes=notes)
     # option 1 is wrong and selected, option 2 right and not
-    assert prediction.answers == (frozenset({0, 1}),)
-    assert len(notes) == 1
-    assert "2 of 3 answers could not be parsed and count as wrong" in notes[0]
+    assert selected(predictions) == [{0, 1}]
+    (note,) = notes
+    assert "2 of 3 answers could not be parsed and count as wrong" in note
 
 
 def test_answers_that_the_filter_missed_are_in_a_note(tmp_path):
@@ -216,21 +209,14 @@ def test_answers_that_the_filter_missed_are_in_a_note(tmp_path):
 
 def test_generated_letters_and_texts_are_answers(tmp_path):
     responses = ("The answer is (A).", "on Sundays", "no idea", "D. the garden")
-    rows = [
-        text_row(i, doc, responses[i], f" {'ABCD'[GOLD[i]]}")
-        for i, doc in enumerate(belebele_docs())
-    ]
+    docs = belebele_docs()
+    rows = [text_row(i, docs[i], responses[i], f" {'ABCD'[GOLD[i]]}") for i in range(4)]
     path = write_log(tmp_path, rows)
     dataset = load(path)
     assert [set(question.gold) for question in dataset] == [{i} for i in GOLD]
     notes: list[str] = []
     predictions = read_predictions(path, dataset, notes=notes)
-    assert [p.answers for p in predictions] == [
-        (frozenset({0}),),
-        (frozenset({1}),),
-        (),
-        (frozenset({3}),),
-    ]
+    assert selected(predictions) == [{0}, {1}, None, {3}]
     assert len(notes) == 2
     assert "1 of 4 answers could not be parsed and count as wrong" in notes[0]
     assert notes[1] == (
@@ -256,7 +242,11 @@ def test_generated_numbers_must_show_where_they_start(tmp_path):
         dataset = load(path, gold_as=first)
         assert [set(question.gold) for question in dataset] == [{option}] * 2
         assert answers(path, dataset) == [{option}] * 2
-    rows = [text_row(i, doc, str(4 - i), str(GOLD[i] + 1)) for i, doc in enumerate(docs)]
+
+
+def test_generated_numbers_that_start_from_1_are_answers(tmp_path):
+    docs = belebele_docs()
+    rows = [text_row(i, docs[i], str(4 - i), str(GOLD[i] + 1)) for i in range(4)]
     path = write_log(tmp_path, rows)
     assert accuracy(path, load(path)) == 0.0
     assert answers(path, load(path)) == [{3}, {2}, {1}, {0}]
@@ -269,20 +259,14 @@ def elsewhere(dataset: Dataset) -> Dataset:
     questions = []
     for i, question in enumerate(reversed(dataset)):
         options = [f" {candidate.text.upper()} " for candidate in reversed(question.candidates)]
-        (right,) = question.gold_texts
-        gold = [candidate.text for candidate in question.candidates].index(right)
-        passage = replace(
-            question.passage, id=f"p{i}", text=question.passage.text.replace(" ", "\n ")
-        )
-        questions.append(
-            replace(
-                question,
-                id=f"q{i}",
-                passage=passage,
-                candidates=TextCandidates(options),
-                gold=frozenset({len(options) - 1 - gold}),
-            )
-        )
+        (right,) = question.gold
+        text = question.passage.text.replace(" ", "\n ")
+        changes = {
+            "passage": replace(question.passage, id=f"p{i}", text=text),
+            "candidates": TextCandidates(options),
+            "gold": frozenset({len(options) - 1 - right}),
+        }
+        questions.append(replace(question, id=f"q{i}", **changes))
     return Dataset(questions, name="elsewhere")
 
 
@@ -298,10 +282,8 @@ def test_part_of_the_questions_is_enough_and_others_are_not(tmp_path):
     path = write_log(tmp_path, belebele_rows(VALUES))
     dataset = load(path)
     assert answers(path, dataset[1:3]) == [{0}, {0}]
-    one = dataset[0]
-    others = Dataset(
-        [*dataset[1:], replace(one, id="other", text="Who keeps bees?")], name="others"
-    )
+    other = replace(dataset[0], id="other", text="Who keeps bees?")
+    others = Dataset([*dataset[1:], other], name="others")
     with raises(DataError, source=str(path)) as caught:
         read_predictions(path, others)
     assert "'other'" in str(caught.value)
@@ -310,14 +292,13 @@ def test_part_of_the_questions_is_enough_and_others_are_not(tmp_path):
 
 def test_other_passages_are_matched_by_question_and_options(tmp_path):
     path = write_log(tmp_path, belebele_rows(VALUES))
-    dataset = load(path)
-    passages = [replace(q.passage, text=f"Sent 1: {q.passage.text}") for q in dataset]
-    others = Dataset(
-        [replace(q, passage=p) for q, p in zip(dataset, passages, strict=True)], name="others"
-    )
+    questions = []
+    for question in load(path):
+        passage = replace(question.passage, text=f"Sent 1: {question.passage.text}")
+        questions.append(replace(question, passage=passage))
     notes: list[str] = []
-    predictions = read_predictions(path, others, notes=notes)
-    assert [set(p.answers[0]) for p in predictions] == [{0}, {0}, {0}, {3}]
+    predictions = read_predictions(path, Dataset(questions, name="others"), notes=notes)
+    assert selected(predictions) == [{0}, {0}, {0}, {3}]
     assert notes == [
         f"{path}: 4 of 4 questions are matched by question and options alone, because their "
         "passages differ"
@@ -334,9 +315,8 @@ def test_equal_questions_keep_their_order(tmp_path):
 def test_requests_without_a_prompt_are_not_options(tmp_path):
     rows = belebele_rows(VALUES)
     for row in rows:
-        pairs = list(row["arguments"].values())
-        bare = [{"arg_0": "", "arg_1": pair["arg_1"]} for pair in pairs]
-        row["arguments"] = {f"gen_args_{i}": pair for i, pair in enumerate([*pairs, *bare])}
+        for i, pair in enumerate(list(row["arguments"].values()), start=4):
+            row["arguments"][f"gen_args_{i}"] = pair | {"arg_0": ""}
         row["filtered_resps"] += [["-0.01", "True"]] * 4
     path = write_log(tmp_path, rows)
     assert answers(path, load(path)) == [{0}, {0}, {0}, {3}]
@@ -384,7 +364,7 @@ def test_two_logs_of_one_model_have_two_names(tmp_path):
 
 
 def test_readings_of_one_log_have_their_own_signatures(tmp_path):
-    path = str(write_log(tmp_path, multirc_rows([[1, 0, 1], [0, 1]], [[1, 1, 0], [0, 0]])))
+    path = str(write_log(tmp_path, multirc_rows([[1, 0, 1]], [[1, 1, 0]])))
     rows = evaluate(load(path), {"a": path, "b": System(path=path, format="harness-yes")}).rows
     assert "format:harness-yes" in rows[1].short_signature
     assert rows[0].signature != rows[1].signature
@@ -392,9 +372,7 @@ def test_readings_of_one_log_have_their_own_signatures(tmp_path):
 
 def test_logs_are_not_written(tmp_path):
     dataset = load("sample:single-choice")
-    predictions = [
-        Prediction(question.id, (frozenset({0}),), n_candidates=4) for question in dataset
-    ]
+    predictions = select(dataset, {0})
     with raises(UsageError, field="format", found="harness", expected="jsonl"):
         write_predictions(tmp_path / "a", dataset, predictions=predictions, format="harness")
 

@@ -10,16 +10,14 @@ from classic_rc.formats import get_format, read_scores
 from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Candidate, Dataset
 from tests.errors import raises
+from tests.formats.builders import json_lines as lines
+from tests.formats.builders import select
 
 jsonl = get_format("jsonl")
 
 
 def rows(text):
     return [json.loads(line) for line in text.splitlines()]
-
-
-def lines(rows):
-    return "".join(json.dumps(row) + "\n" for row in rows)
 
 
 @pytest.fixture
@@ -31,46 +29,19 @@ def cloze(task_datasets):
 @pytest.fixture
 def cloze_rows(cloze):
     """The rows of scores and a decision."""
-    scores = Scores(
-        np.array([0.5, -1, 0.25, 3]), np.array([0, 4]), np.array([True, False, True, True])
-    )
+    evidence = np.array([True, False, True, True])
+    scores = Scores(np.array([0.5, -1, 0.25, 3]), np.array([0, 4]), evidence)
     return rows(jsonl.write(cloze, scores, [Prediction("17", (("Tam",),))]))
 
 
-def test_one_row_per_candidate(cloze_rows):
-    assert cloze_rows == [
-        {
-            "question_id": "17",
-            "candidate": 0,
-            "text": "Tam",
-            "score": 0.5,
-            "evidence": True,
-            "selected": True,
-        },
-        {
-            "question_id": "17",
-            "candidate": 1,
-            "text": "Wren",
-            "score": -1.0,
-            "evidence": False,
-            "selected": False,
-        },
-        {
-            "question_id": "17",
-            "candidate": 2,
-            "text": "Tam",
-            "score": 0.25,
-            "evidence": True,
-            "selected": False,
-        },
-        {
-            "question_id": "17",
-            "candidate": 3,
-            "text": "Wren",
-            "score": 3.0,
-            "evidence": True,
-            "selected": False,
-        },
+def test_a_file_has_one_row_per_candidate(cloze_rows):
+    keys = ["question_id", "candidate", "text", "score", "evidence", "selected"]
+    assert [list(row) for row in cloze_rows] == [keys] * 4
+    assert [tuple(row.values()) for row in cloze_rows] == [
+        ("17", 0, "Tam", 0.5, True, True),
+        ("17", 1, "Wren", -1.0, False, False),
+        ("17", 2, "Tam", 0.25, True, False),
+        ("17", 3, "Wren", 3.0, True, False),
     ]
 
 
@@ -86,9 +57,8 @@ def test_a_file_with_scores_and_decisions_gives_either(cloze, cloze_rows, tmp_pa
 
 
 def test_text_and_evidence_may_be_left_out(cloze):
-    scores = jsonl.read(
-        lines({"question_id": 17, "candidate": i, "score": i} for i in range(4)), cloze, source="a"
-    )
+    text = lines({"question_id": 17, "candidate": i, "score": i} for i in range(4))
+    scores = jsonl.read(text, cloze, source="a")
     assert (scores.values.tolist(), scores.evidence.all()) == ([0, 1, 2, 3], True)
 
 
@@ -106,7 +76,8 @@ def test_an_answer_must_be_a_candidate(cloze):
 
 def change(index, **fields):
     def apply(rows):
-        rows[index] = {k: v for k, v in (rows[index] | fields).items() if v is not ...}
+        row = rows[index] | fields
+        rows[index] = {name: value for name, value in row.items() if value is not ...}
 
     return apply
 
@@ -147,7 +118,9 @@ def change(index, **fields):
         (change(1, selected=True), "line 2", "selected", "2 for question '17'", "at most 1"),
     ],
 )
-def test_malformed_decisions(cloze, cloze_rows, apply, where, field, found_text, expected):
+def test_malformed_decisions_are_refused_with_their_place(
+    cloze, cloze_rows, apply, where, field, found_text, expected
+):
     apply(cloze_rows)
     pattern = re.compile(re.escape(expected))
     with raises(
@@ -177,7 +150,9 @@ def test_malformed_decisions(cloze, cloze_rows, apply, where, field, found_text,
         ),
     ],
 )
-def test_malformed_scores(cloze, cloze_rows, apply, where, field, found_text, expected):
+def test_malformed_scores_are_refused_with_their_place(
+    cloze, cloze_rows, apply, where, field, found_text, expected
+):
     apply(cloze_rows)
     with raises(
         DataError, source="a", where=where, field=field, found=found_text, expected=expected
@@ -185,7 +160,7 @@ def test_malformed_scores(cloze, cloze_rows, apply, where, field, found_text, ex
         jsonl.read_scores(lines(cloze_rows), cloze, source="a")
 
 
-def test_rows_without_scores_or_decisions_are_an_error(cloze):
+def test_rows_without_scores_or_decisions_are_refused(cloze):
     text = lines({"question_id": "17", "candidate": i} for i in range(4))
     with raises(DataError, line=1, field="score", found="an object with question_id, candidate"):
         jsonl.read(text, cloze, source="a")
@@ -218,18 +193,16 @@ def test_span_scores_need_the_spans(task_datasets):
     predictions = [Prediction(q.id, (("Tam",),), n_candidates=2) for q in spans]
     text = jsonl.write(spans, scores, predictions)
     assert jsonl.read_scores(text, spans, source="a").values.tolist() == [1, 2, 3, 4, 5, 6]
-    assert [p.answers for p in jsonl.read(text, dataset, source="a")] == [(("Tam",),)] * 3
+    read = jsonl.read(text, dataset, source="a")
+    assert [p.answers for p in read] == [(("Tam",),)] * 3
     with raises(UsageError, field="candidates", found="none"):
         jsonl.read_scores(text, dataset, source="a")
 
 
 def test_single_choice_has_one_selected_candidate(task_datasets):
-    text = lines(
-        {"question_id": q.id, "candidate": i, "selected": q.id == "m.0.0" and i > 1}
-        for q in task_datasets["single-choice"]
-        for i in range(4)
-    )
-    with raises(
-        DataError, line=4, field="selected", found="2 for question 'm.0.0'", expected="at most 1"
-    ):
-        jsonl.read(text, task_datasets["single-choice"], source="a")
+    dataset = task_datasets["single-choice"]
+    text = jsonl.write(dataset, predictions=select(dataset, {2}))
+    text = text.replace('"selected": false', '"selected": true', 4)
+    problem = {"found": "4 for question 'm.0.0'", "expected": "at most 1"}
+    with raises(DataError, line=4, field="selected", **problem):
+        jsonl.read(text, dataset, source="a")

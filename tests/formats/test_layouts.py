@@ -15,24 +15,13 @@ import classic_rc
 from classic_rc.errors import DataError, UsageError
 from classic_rc.formats import read_predictions
 from classic_rc.predictions import AnswerCounts
-from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
+from classic_rc.questions import Dataset
 from classic_rc.systems import parse_system, split_options
 from tests.errors import raises
+from tests.formats.builders import ask, ask_each, json_lines, selected
 
 OPTIONS = ("red", "blue", "green")
-QUESTIONS = Dataset(
-    [
-        Question(
-            f"q{i}",
-            Passage("p", "A sky."),
-            "Which?",
-            tuple(map(Candidate, OPTIONS)),
-            frozenset({0}),
-            Task.SINGLE_CHOICE,
-        )
-        for i in range(3)
-    ]
-)
+QUESTIONS = ask_each(3, *OPTIONS)
 
 
 def openai_row(i, content, **body):
@@ -74,25 +63,19 @@ def inspect_sample(i, *contents, epoch=1, choices=OPTIONS):
 
 
 def write(path, rows):
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    path.write_text(json_lines(rows), encoding="utf-8")
     return path
 
 
-def options_of(path, **more):
-    return [
-        set(p.answers[0]) if p.answers else None for p in read_predictions(path, QUESTIONS, **more)
-    ]
+def options_of(path):
+    return selected(read_predictions(path, QUESTIONS))
 
 
 def test_the_output_of_openai_batches(tmp_path):
-    text, responses = (
-        {"type": "output_text", "text": "The answer is (C)."},
-        {"type": "reasoning", "summary": []},
-    )
+    text = {"type": "output_text", "text": "The answer is (C)."}
+    output = [{"type": "reasoning", "summary": []}, {"type": "message", "content": [text]}]
     rows = [
-        openai_row(
-            2, None, model="gpt-5", output=[responses, {"type": "message", "content": [text]}]
-        ),
+        openai_row(2, None, model="gpt-5", output=output),
         openai_row(0, "I think the answer is B, since it says so"),
         {
             "id": "r",
@@ -114,15 +97,12 @@ def test_the_output_of_openai_batches(tmp_path):
 
 
 def test_several_choices_of_one_request_are_samples(tmp_path):
-    choices = [
-        {"index": i, "message": {"content": text}} for i, text in enumerate(("A", "Answer: B", "A"))
-    ]
+    texts = ("A", "Answer: B", "A")
+    choices = [{"index": i, "message": {"content": text}} for i, text in enumerate(texts)]
     rows = [openai_row(0, None, choices=choices), openai_row(1, "B"), openai_row(2, "C")]
     first = read_predictions(write(tmp_path / "out.jsonl", rows), QUESTIONS)[0]
-    assert (first.answers, first.weights) == (
-        (frozenset({0}), frozenset({1})),
-        pytest.approx((2 / 3, 1 / 3)),
-    )
+    assert first.answers == (frozenset({0}), frozenset({1}))
+    assert first.weights == pytest.approx((2 / 3, 1 / 3))
 
 
 def test_the_results_of_anthropic_batches(tmp_path):
@@ -153,40 +133,23 @@ def eval_archive(path, samples, method):
             packed = pytest.importorskip("pyarrow").compress(data, codec="zstd", asbytes=True)
         else:
             packed = zlib.compress(data)[2:-4]
-        fields = (20, 0, method, 0, 33, zlib.crc32(data), len(packed), len(data), len(name), 0)
-        central += (
-            struct.pack(
-                "<4s6H3L5H2L",
-                b"PK\x01\x02",
-                20,
-                *fields[:5],
-                *fields[5:8],
-                len(name),
-                0,
-                0,
-                0,
-                0,
-                0,
-                len(local),
-            )
-            + name.encode()
-        )
-        local += struct.pack("<4s5H3L2H", b"PK\x03\x04", *fields) + name.encode() + packed
-    end = struct.pack(
-        "<4s4H2LH", b"PK\x05\x06", 0, 0, len(content), len(content), len(central), len(local), 0
-    )
-    path.write_bytes(local + central + end)
+        sizes = (len(packed), len(data), len(name))
+        fields = (20, 0, method, 0, 33, zlib.crc32(data), *sizes)
+        place = (0, 0, 0, 0, 0, len(local))
+        central += struct.pack("<4s6H3L5H2L", b"PK\x01\x02", 20, *fields, *place) + name.encode()
+        local += struct.pack("<4s5H3L2H", b"PK\x03\x04", *fields, 0) + name.encode() + packed
+    counts = (0, 0, len(content), len(content), len(central), len(local), 0)
+    path.write_bytes(local + central + struct.pack("<4s4H2LH", b"PK\x05\x06", *counts))
     assert zipfile.ZipFile(path).testzip is not None
     return path
 
 
 @pytest.mark.parametrize("form", ["deflate", "zstandard", "json"])
 def test_logs_of_inspect_ai_in_both_forms(tmp_path, form):
+    blocks = [{"type": "reasoning", "reasoning": "A"}, {"type": "text", "text": "ANSWER: B"}]
     samples = [
         inspect_sample(1, "ANSWER: C"),
-        inspect_sample(
-            0, [{"type": "reasoning", "reasoning": "A"}, {"type": "text", "text": "ANSWER: B"}]
-        ),
+        inspect_sample(0, blocks),
         inspect_sample(2),  # an error
         inspect_sample(2, "ANSWER: A", epoch=2),
     ]
@@ -198,28 +161,20 @@ def test_logs_of_inspect_ai_in_both_forms(tmp_path, form):
             "eval": {"model": "mockllm/model"},
             "samples": samples,
         }
-        path.write_text(
-            json.dumps(document, indent=2).replace('"scores": {}', '"scores": NaN'),
-            encoding="utf-8",
-        )
+        text = json.dumps(document, indent=2).replace('"scores": {}', '"scores": NaN')
+        path.write_text(text, encoding="utf-8")
     else:
         path = eval_archive(tmp_path / "log.eval", samples, 93 if form == "zstandard" else 8)
     predictions = read_predictions(path, QUESTIONS)
-    assert [p.answers for p in predictions] == [
-        (frozenset({1}),),
-        (frozenset({2}),),
-        (frozenset({0}),),
-    ]
+    assert selected(predictions) == [{1}, {2}, {0}]
     assert [p.weights for p in predictions] == [None, None, (0.5,)]
     assert AnswerCounts.of(predictions).models == ("mockllm/model",)
 
 
 def test_a_letter_means_the_option_that_the_model_saw_there(tmp_path):
-    shuffled = ("green", "red", "blue")
-    rows = [
-        inspect_sample(i, text, choices=shuffled)
-        for i, text in enumerate(("ANSWER: A", "the answer is B", "blue"))
-    ]
+    texts = ("ANSWER: A", "the answer is B", "blue")
+    choices = ("green", "red", "blue")
+    rows = [inspect_sample(i, text, choices=choices) for i, text in enumerate(texts)]
     assert options_of(write(tmp_path / "log.jsonl", rows)) == [{2}, {0}, {1}]
     rows[1]["choices"] = ["green", "red", "black"]
     with raises(DataError, field="options", where="line 2"):
@@ -228,9 +183,7 @@ def test_a_letter_means_the_option_that_the_model_saw_there(tmp_path):
 
 def shuffled_sample(i, content, prompt_options, prompt="{}", **more):
     """A sample whose prompt shows the options in another order than `choices` has."""
-    lines = "\n".join(
-        f"{letter}) {text}" for letter, text in zip("ABC", prompt_options, strict=True)
-    )
+    lines = "\n".join(map("{}) {}".format, "ABC", prompt_options))
     messages = [
         {"role": "user", "content": "Which?\n\n" + prompt.format(lines)},
         {"role": "assistant", "content": f"A) red\n{content}"},
@@ -291,20 +244,13 @@ def test_a_record_is_no_system(tmp_path):
 
 
 def test_any_other_layout_has_paths(tmp_path):
-    rows = [
-        {"meta": {"q": i}, "gen": [{"out": text}]}
-        for i, text in enumerate(("A", "It is B. Answer: B", "?"))
-    ]
-    questions = Dataset(
-        [
-            Question(str(i), q.passage, q.text, q.candidates, q.gold, q.task)
-            for i, q in enumerate(QUESTIONS)
-        ]
-    )
+    texts = ("A", "It is B. Answer: B", "?")
+    rows = [{"meta": {"q": i}, "gen": [{"out": text}]} for i, text in enumerate(texts)]
+    questions = Dataset([ask(str(i), *OPTIONS) for i in range(3)])
     path = write(tmp_path / "mine.jsonl", rows)
     for text in ("gen.0.out", "gen.out"):
         loaded = read_predictions(path, questions, options={"id": "meta.q", "text": text})
-        assert [set(p.answers[0]) if p.answers else None for p in loaded] == [{0}, {1}, None]
+        assert selected(loaded) == [{0}, {1}, None]
     with raises(DataError, field="meta.x", found="the paths meta.q, gen.out"):
         read_predictions(path, questions, options={"id": "meta.x", "text": "gen.out"})
     with raises(DataError, field="gen.x"):
@@ -330,26 +276,20 @@ def test_options_are_in_the_signature_and_in_the_record(tmp_path):
     rows = [{"custom": q.id, "reply": "first A then C"} for q in questions]
     path = write(tmp_path / "mine.jsonl", rows)
     spec = f"{path},id=custom,text=reply,pattern="
-    one, other = (
-        classic_rc.evaluate(questions, [spec + end]).rows[0] for end in ("first (.)", "then (.)")
-    )
-    assert one.signature != other.signature
-    assert one.params["pattern"] == "first (.)"
-    assert one.outcomes.answers[0] == [0]
-    assert other.outcomes.answers[0] == [2]
+    first = classic_rc.evaluate(questions, [f"{spec}first (.)"]).rows[0]
+    second = classic_rc.evaluate(questions, [f"{spec}then (.)"]).rows[0]
+    assert first.signature != second.signature
+    assert first.params["pattern"] == "first (.)"
+    assert first.outcomes.answers[0] == [0]
+    assert second.outcomes.answers[0] == [2]
 
 
 def test_a_file_for_the_whole_set_answers_a_part_of_it(tmp_path):
-    path = write(tmp_path / "whole.jsonl", [{"id": f"q{i}", "answer": "ABC"[i]} for i in range(3)])
+    rows = [{"id": f"q{i}", "answer": answer} for i, answer in enumerate("ABC")]
+    path = write(tmp_path / "whole.jsonl", rows)
     notes: list[str] = []
     subset = Dataset(QUESTIONS.questions[1:])
-    loaded = read_predictions(path, subset, notes=notes)
-    assert [set(p.answers[0]) for p in loaded] == [{1}, {2}]
+    assert selected(read_predictions(path, subset, notes=notes)) == [{1}, {2}]
     assert any("more questions than these 2" in note for note in notes)
     with raises(DataError, found="'q2'"):
-        read_predictions(path, Dataset([*QUESTIONS.questions[:2], ask("x")]))
-
-
-def ask(name):
-    first = QUESTIONS[0]
-    return Question(name, first.passage, first.text, first.candidates, first.gold, first.task)
+        read_predictions(path, Dataset([*QUESTIONS.questions[:2], ask("x", *OPTIONS)]))

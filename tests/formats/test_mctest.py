@@ -6,10 +6,11 @@ from classic_rc.datasets import load
 from classic_rc.errors import UsageError
 from classic_rc.formats import get_format, read_predictions
 from classic_rc.metrics import get_metric
-from classic_rc.predictions import Prediction, Scores
+from classic_rc.predictions import Scores
 from classic_rc.questions import Dataset
 from tests.depth import thinned
 from tests.errors import raises
+from tests.formats.builders import select
 
 scores_format, answers_format = get_format("mctest-scores"), get_format("mctest-answers")
 
@@ -43,14 +44,9 @@ def test_numbers_are_printed_as_the_authors_do(task_datasets, score, printed):
     "text", [f"{STORY}\n{STORY}", f"{STORY}\t\n{STORY}\t\n", f"{STORY}\n{STORY}\n\n"]
 )
 def test_trailing_tabs_and_blank_lines_are_read(task_datasets, text):
-    assert scores_format.read(text.replace(", ", ","), task_datasets["single-choice"], source="a")[
-        7
-    ].tolist() == [
-        1,
-        2,
-        3,
-        4,
-    ]
+    dataset = task_datasets["single-choice"]
+    scores = scores_format.read(text.replace(", ", ","), dataset, source="a")
+    assert scores[7].tolist() == [1, 2, 3, 4]
 
 
 @pytest.mark.parametrize(
@@ -85,7 +81,7 @@ def test_trailing_tabs_and_blank_lines_are_read(task_datasets, text):
         ),
     ],
 )
-def test_malformed_scores(refused, text, where, found_text, expected):
+def test_malformed_scores_are_refused_with_their_place(refused, text, where, found_text, expected):
     refused(
         "mctest-scores", "single-choice", text, where=where, found=found_text, expected=expected
     )
@@ -99,21 +95,16 @@ def test_malformed_scores(refused, text, where, found_text, expected):
         ("A\tB\tC\tD\n", None, "1", "2, one for each story"),
     ],
 )
-def test_malformed_letters(refused, text, where, found_text, expected):
+def test_malformed_letters_are_refused_with_their_place(refused, text, where, found_text, expected):
     refused(
         "mctest-answers", "single-choice", text, where=where, found=found_text, expected=expected
     )
 
 
 def test_letters_are_in_the_order_of_the_dataset(task_datasets):
-    predictions = [
-        Prediction(q.id, (frozenset({i % 4}),))
-        for i, q in enumerate(task_datasets["single-choice"])
-    ]
-    assert (
-        answers_format.write(task_datasets["single-choice"], predictions=predictions)
-        == "A\tB\tC\tD\n" * 2
-    )
+    dataset = task_datasets["single-choice"]
+    predictions = select(dataset, *([{0}, {1}, {2}, {3}] * 2))
+    assert answers_format.write(dataset, predictions=predictions) == "A\tB\tC\tD\n" * 2
 
 
 @pytest.mark.parametrize("layout", [scores_format, answers_format])
@@ -124,9 +115,9 @@ def test_datasets_without_four_questions_per_passage_are_refused(task_datasets, 
         facts = {"field": "format", "found": re.compile(rf"^{n} .*m\.[01]$"), "expected": "4"}
         with raises(UsageError, **facts):
             layout.read("A", dataset, source="a")
-        predictions = [Prediction(q.id, (frozenset({0}),)) for q in dataset]
+        scores = Scores.from_lists([[1, 2, 3, 4]] * len(dataset))
         with raises(UsageError, **facts) as caught:
-            layout.write(dataset, Scores.from_lists([[1, 2, 3, 4]] * len(dataset)), predictions)
+            layout.write(dataset, scores, select(dataset, {0}))
         assert layout.name in str(caught.value)
         assert "jsonl" in str(caught.value)
 
@@ -161,9 +152,8 @@ def test_released_answers_are_gold_byte_for_byte(shared_data, split):
     file = shared_data / "mctest" / f"{split}.ans"
     predictions = read_predictions(file, dataset)
     assert get_metric("accuracy")(dataset, predictions) == 1
-    assert answers_format.write(
-        dataset, predictions=predictions
-    ).encode() == file.read_bytes().replace(b"\r\n", b"\n")
+    text = answers_format.write(dataset, predictions=predictions)
+    assert text.encode() == file.read_bytes().replace(b"\r\n", b"\n")
 
 
 def test_a_long_number_is_recognised_and_a_long_text_is_not():

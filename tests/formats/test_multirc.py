@@ -1,13 +1,15 @@
 import json
+from dataclasses import replace
 
 import pytest
 
 from classic_rc.datasets import load
 from classic_rc.errors import UsageError
 from classic_rc.formats import get_format, read_predictions
-from classic_rc.predictions import Prediction, Scores
+from classic_rc.predictions import Scores
 from classic_rc.questions import Dataset
 from tests.errors import raises
+from tests.formats.builders import select, selected
 
 multirc = get_format("multirc")
 
@@ -19,16 +21,14 @@ ENTRIES = [
 
 
 def changed(index, **fields):
-    return json.dumps([entry | fields if i == index else entry for i, entry in enumerate(ENTRIES)])
+    entries = list(ENTRIES)
+    entries[index] = entries[index] | fields
+    return json.dumps(entries)
 
 
 def test_zeros_and_ones_are_decisions_matched_by_id(task_datasets):
     predictions = multirc.read(json.dumps(ENTRIES), task_datasets["multiple-answer"], source="a")
-    assert [p.answers for p in predictions] == [
-        (frozenset({0, 2}),),
-        (frozenset({1}),),
-        (frozenset({0}),),
-    ]
+    assert selected(predictions) == [{0, 2}, {1}, {0}]
     assert [p.n_candidates for p in predictions] == [3, 2, 1]
 
 
@@ -39,7 +39,7 @@ def test_any_other_number_makes_them_scores(task_datasets):
 
 def test_raw_scores_are_preferred_to_decisions(task_datasets):
     dataset = task_datasets["multiple-answer"]
-    decisions = [Prediction(q.id, (frozenset({0}),)) for q in dataset]
+    decisions = select(dataset, {0})
     scores = Scores.from_lists([[0.5, 2, -1], [0, 0], [1]])
     expected = '[\n{"pid": "news/one.txt", "qid": "0", "scores": [0.5, 2.0, -1.0]},\n'
     assert multirc.write(dataset, scores, decisions).startswith(expected)
@@ -48,13 +48,8 @@ def test_raw_scores_are_preferred_to_decisions(task_datasets):
 
 
 def test_other_datasets_questions_are_named_by_their_ids(task_datasets):
-    plain = Dataset(
-        [
-            type(q)(q.id, q.passage, q.text, q.candidates, q.gold, q.task)
-            for q in task_datasets["multiple-answer"]
-        ]
-    )
-    text = multirc.write(plain, predictions=[Prediction(q.id, (frozenset(),)) for q in plain])
+    plain = Dataset([replace(q, meta={}) for q in task_datasets["multiple-answer"]])
+    text = multirc.write(plain, predictions=select(plain, ()))
     assert json.loads(text)[2] == {"pid": "news/two.txt", "qid": "news/two.txt==0", "scores": [0]}
 
 
@@ -102,7 +97,9 @@ def test_other_datasets_questions_are_named_by_their_ids(task_datasets):
         (json.dumps({"entries": ENTRIES}), "$", None, "an object with entries", "a list"),
     ],
 )
-def test_malformed_files(refused, text, where, field, found_text, expected):
+def test_malformed_files_are_refused_with_their_place(
+    refused, text, where, field, found_text, expected
+):
     refused(
         "multirc",
         "multiple-answer",
@@ -116,20 +113,7 @@ def test_malformed_files(refused, text, where, field, found_text, expected):
 
 def test_duplicate_ids_are_refused(task_datasets):
     question = task_datasets["multiple-answer"][0]
-    twins = Dataset(
-        [
-            question,
-            type(question)(
-                "other",
-                question.passage,
-                question.text,
-                question.candidates,
-                question.gold,
-                question.task,
-                question.meta,
-            ),
-        ]
-    )
+    twins = Dataset([question, replace(question, id="other")])
     with raises(UsageError, field="pid, qid", found="pid 'news/one.txt', qid '0'"):
         multirc.read("[]", twins, source="a")
 

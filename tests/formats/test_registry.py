@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from itertools import groupby
+from itertools import groupby, product
 
 import numpy as np
 import pytest
@@ -23,6 +23,7 @@ from classic_rc.formats import (
 from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Dataset, Task
 from tests.errors import raises
+from tests.formats.builders import select
 
 DECISIONS = [
     ("mctest-answers", "single-choice"),
@@ -32,10 +33,8 @@ DECISIONS = [
     ("record", "cloze"),
     ("squad", "span"),
     ("squad", "multi-span"),
-    *(
-        (format, shape)
-        for format in ("answers", "jsonl")
-        for shape in ("single-choice", "multiple-answer", "cloze", "span", "multi-span")
+    *product(
+        ("answers", "jsonl"), ("single-choice", "multiple-answer", "cloze", "span", "multi-span")
     ),
 ]
 SCORES = [
@@ -53,36 +52,26 @@ spoken = texts.filter(str.strip)  # a blank text of an own file says nothing
 
 def answers(question, format):
     """A strategy for one answer to a question, or none where the format can say so."""
-    n = len(question.candidates)
+    options = st.integers(0, len(question.candidates) - 1)
+    written = spoken if format == "answers" else texts
     if question.task is Task.MULTIPLE_ANSWER:
-        return st.tuples(st.frozensets(st.integers(0, n - 1)))
+        return st.tuples(st.frozensets(options))
     if question.task is Task.SINGLE_CHOICE:
-        single_option = st.tuples(st.integers(0, n - 1).map(lambda i: frozenset({i})))
+        answer = options.map(lambda i: frozenset({i}))
     elif question.task is Task.MULTI_SPAN:
-        single_option = st.tuples(
-            st.lists(spoken if format == "answers" else texts, min_size=1, max_size=3).map(tuple)
-        )
+        answer = st.lists(written, min_size=1, max_size=3).map(tuple)
     elif question.task is Task.CLOZE:
-        single_option = st.tuples(st.sampled_from([(c.text,) for c in question.candidates]))
+        answer = st.sampled_from([(c.text,) for c in question.candidates])
     else:
-        single_option = st.tuples(st.tuples(spoken if format == "answers" else texts))
-    return single_option | st.just(()) if format in SKIPPING else single_option
+        answer = st.tuples(written)
+    answers_to_question = st.tuples(answer)
+    return answers_to_question | st.just(()) if format in SKIPPING else answers_to_question
 
 
 def finite_scores(dataset, numbers):
-    return st.tuples(
-        *(
-            st.lists(numbers, min_size=len(q.candidates), max_size=len(q.candidates))
-            for q in dataset
-        )
-    ).map(Scores.from_lists)
-
-
-def by_passage(dataset):
-    """The places of consecutive questions about one passage."""
-    return [
-        list(run) for _, run in groupby(range(len(dataset)), key=lambda i: dataset[i].passage.id)
-    ]
+    sizes = [len(question.candidates) for question in dataset]
+    rows = (st.lists(numbers, min_size=n, max_size=n) for n in sizes)
+    return st.tuples(*rows).map(Scores.from_lists)
 
 
 def facts(predictions):
@@ -93,16 +82,17 @@ def facts(predictions):
 @given(data=st.data())
 def test_decisions_survive_a_round_trip(task_datasets, format, shape, data):
     dataset, layout = task_datasets[shape], get_format(format)
-    drawn = [data.draw(answers(question, format)) for question in dataset]
-    predictions = [
-        Prediction(q.id, answer, n_candidates=len(q.candidates))
-        for q, answer in zip(dataset, drawn, strict=True)
-    ]
+    predictions = []
+    for question in dataset:
+        answer = data.draw(answers(question, format))
+        n_candidates = len(question.candidates)
+        predictions.append(Prediction(question.id, answer, n_candidates=n_candidates))
     text = layout.write(dataset, predictions=predictions)
-    blocks = [
-        ([dataset[i] for i in passage_questions], None, [predictions[i] for i in passage_questions])
-        for passage_questions in by_passage(dataset)
-    ]
+    pairs = zip(dataset, predictions, strict=True)
+    blocks = []
+    for _, pairs_of_passage in groupby(pairs, key=lambda pair: pair[0].passage.id):
+        questions, decisions = zip(*pairs_of_passage, strict=True)
+        blocks.append((questions, None, decisions))
     assert text == "".join(layout.write_blocks(blocks))
     assert layout.recognises(text)
     assert facts(layout.read(text, dataset, source="a")) == facts(predictions)
@@ -145,9 +135,8 @@ def test_a_file_has_the_first_of_tied_answers(task_datasets, format, shape):
 def test_a_question_without_an_answer_is_named(task_datasets, format, shape):
     dataset = task_datasets[shape]
     answer = frozenset({0}) if dataset.task.has_choices else ("Wren",)
-    predictions = [Prediction(q.id, (answer,)) for q in dataset[:-1]] + [
-        Prediction(dataset[-1].id, ())
-    ]
+    predictions = [Prediction(q.id, (answer,)) for q in dataset[:-1]]
+    predictions.append(Prediction(dataset[-1].id, ()))
     with raises(UsageError, field="predictions", found=f"no answer to {dataset[-1].id}") as caught:
         get_format(format).write(dataset, predictions=predictions)
     assert "--ties first" in str(caught.value)
@@ -189,20 +178,21 @@ def test_missing_scores_or_decisions_are_refused(task_datasets):
     assert "mctest-scores" in str(caught.value)
     with raises(UsageError, field="decisions or scores", found="none"):
         get_format("jsonl").write(task_datasets["cloze"])
+    one_of_three = [Prediction("17", (("Tam",),))]
     with raises(UsageError, field="decisions", found="1", expected="3"):
-        get_format("record").write(
-            task_datasets["cloze"], predictions=[Prediction("17", (("Tam",),))]
-        )
+        get_format("record").write(task_datasets["cloze"], predictions=one_of_three)
 
 
 def test_scores_that_do_not_fit_or_are_infinite_are_refused(task_datasets):
-    dataset = task_datasets["multiple-answer"]
-    with raises(UsageError, field="scores", found="3", expected="2") as caught:
-        get_format("multirc").write(dataset, Scores.from_lists([[1, 2, 3], [1, 2, 3], [1]]))
-    assert "news/one.txt==1" in str(caught.value)
-    with raises(UsageError, field="scores", found="-inf") as caught:
-        get_format("multirc").write(dataset, Scores.from_lists([[1, 2, 3], [1, -np.inf], [1]]))
-    assert "news/one.txt==1" in str(caught.value)
+    rows_and_facts = (
+        ([1, 2, 3], {"found": "3", "expected": "2"}),
+        ([1, -np.inf], {"found": "-inf"}),
+    )
+    for row, facts_of_error in rows_and_facts:
+        scores = Scores.from_lists([[1, 2, 3], row, [1]])
+        with raises(UsageError, field="scores", **facts_of_error) as caught:
+            get_format("multirc").write(task_datasets["multiple-answer"], scores)
+        assert "news/one.txt==1" in str(caught.value)
 
 
 def test_a_format_of_decisions_ignores_scores(task_datasets):
@@ -253,11 +243,11 @@ def test_record_in_superglues_form_is_written_in_superglues_form(task_datasets):
 def test_files_are_recognised_from_their_content(task_datasets, tmp_path, format, shape):
     dataset, layout = task_datasets[shape], get_format(format)
     answer = frozenset({0}) if dataset.task.has_choices else ("Wren",)
-    decisions = (
-        [Prediction(q.id, (answer,)) for q in dataset] if "decisions" in layout.holds else None
-    )
-    rows = [[0.25] * len(q.candidates) for q in dataset]
-    scores = Scores.from_lists(rows) if decisions is None else None
+    decisions = scores = None
+    if "decisions" in layout.holds:
+        decisions = [Prediction(q.id, (answer,)) for q in dataset]
+    else:
+        scores = Scores.from_lists([[0.25] * len(q.candidates) for q in dataset])
     path = tmp_path / "answers"
     write_predictions(path, dataset, scores, decisions, format)
     content = read_predictions(path, dataset)
@@ -270,28 +260,23 @@ def test_files_are_recognised_from_their_content(task_datasets, tmp_path, format
 
 def test_files_are_written_in_the_official_format_with_plain_line_ends(task_datasets, tmp_path):
     path = tmp_path / "spans.json"
-    write_predictions(
-        path,
-        task_datasets["multi-span"],
-        predictions=[Prediction(f"s{i}", (("Inês",),)) for i in range(3)],
-    )
-    assert (
-        path.read_bytes()
-        == b'{\n"s0": ["In\\u00eas"],\n"s1": ["In\\u00eas"],\n"s2": ["In\\u00eas"]\n}\n'
-    )
+    predictions = [Prediction(f"s{i}", (("Inês",),)) for i in range(3)]
+    write_predictions(path, task_datasets["multi-span"], predictions=predictions)
+    expected = b'{\n"s0": ["In\\u00eas"],\n"s1": ["In\\u00eas"],\n"s2": ["In\\u00eas"]\n}\n'
+    assert path.read_bytes() == expected
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
 def test_byte_order_marks_and_other_line_ends_are_read(task_datasets, tmp_path, encoding):
     path = tmp_path / "answers"
     path.write_bytes("A\tB\tC\tD\r\nD\tC\tB\tA\r\n".encode(encoding))
-    letters = [
-        next(iter(p.answers[0])) for p in read_predictions(path, task_datasets["single-choice"])
-    ]
-    assert letters == [0, 1, 2, 3, 3, 2, 1, 0]
+    dataset = task_datasets["single-choice"]
+    expected = select(dataset, {0}, {1}, {2}, {3}, {3}, {2}, {1}, {0})
+    answers_read = [p.answers for p in read_predictions(path, dataset)]
+    assert answers_read == [p.answers for p in expected]
 
 
-def test_invalid_bytes_missing_files_and_unknown_content(task_datasets, tmp_path):
+def test_invalid_bytes_missing_files_and_unknown_content_are_refused(task_datasets, tmp_path):
     path = tmp_path / "answers"
     with raises(DataError, source=str(path), problem=re.compile("cannot be read")):
         read_predictions(path, task_datasets["cloze"])

@@ -8,42 +8,35 @@ from classic_rc.errors import UsageError
 from classic_rc.formats import default_format, get_format
 from classic_rc.predictions import Prediction
 from tests.errors import raises
+from tests.formats.builders import select, selected
 
 superglue = get_format("superglue")
 
 
 def line(idx, **questions):
     """A passage's line; questions as q7={20: 1}."""
-    rows = [
-        {"idx": int(q[1:]), "answers": [{"idx": i, "label": label} for i, label in answers.items()]}
-        for q, answers in questions.items()
-    ]
+    rows = []
+    for name, labels in questions.items():
+        answers = [{"idx": i, "label": label} for i, label in labels.items()]
+        rows.append({"idx": int(name[1:]), "answers": answers})
     return json.dumps({"idx": idx, "passage": {"questions": rows}})
 
 
 ANSWER = "$.passage.questions[0].answers[0]"
-ZERO, THREE = line(0, q0={0: 1, 1: 0, 2: 1}, q1={3: 0, 4: 0}), line(3, q7={20: 1})
+ZERO = line(0, q0={0: 1, 1: 0, 2: 1}, q1={3: 0, 4: 0})
+THREE = line(3, q7={20: 1})
 
 
 def test_multirc_has_one_line_per_passage(task_datasets):
-    selected = [frozenset({0, 2}), frozenset(), frozenset({0})]
-    predictions = [
-        Prediction(q.id, (answer,))
-        for q, answer in zip(task_datasets["superglue"], selected, strict=True)
-    ]
-    assert (
-        superglue.write(task_datasets["superglue"], predictions=predictions) == f"{ZERO}\n{THREE}\n"
-    )
+    dataset = task_datasets["superglue"]
+    text = superglue.write(dataset, predictions=select(dataset, {0, 2}, (), {0}))
+    assert text == f"{ZERO}\n{THREE}\n"
 
 
 def test_lines_questions_and_options_are_matched_by_number(task_datasets):
     text = THREE + "\n" + line(0, q1={4: 0, 3: 0}, q0={2: 1, 0: 1, 1: 0})
     predictions = superglue.read(text, task_datasets["superglue"], source="a")
-    assert [p.answers for p in predictions] == [
-        (frozenset({0, 2}),),
-        (frozenset(),),
-        (frozenset({0}),),
-    ]
+    assert selected(predictions) == [{0, 2}, set(), {0}]
 
 
 @pytest.mark.parametrize(
@@ -76,7 +69,9 @@ def test_lines_questions_and_options_are_matched_by_number(task_datasets):
         (f"{ZERO}\n{THREE[:-1]}", "line 2 column 88", None, "the end of the text", None),
     ],
 )
-def test_malformed_multirc_lines(refused, text, where, field, found_text, expected):
+def test_malformed_lines_of_multirc_are_refused_with_their_place(
+    refused, text, where, field, found_text, expected
+):
     refused(
         "superglue",
         "superglue",
@@ -89,15 +84,12 @@ def test_malformed_multirc_lines(refused, text, where, field, found_text, expect
 
 
 def test_record_has_one_line_per_query(task_datasets):
-    predictions = [
-        Prediction(q.id, ((text,),)) for q, text in zip(task_datasets["cloze"], "abc", strict=True)
-    ]
+    dataset, answers = task_datasets["cloze"], [(("a",),), (("b",),), (("c",),)]
+    predictions = [Prediction(q.id, answer) for q, answer in zip(dataset, answers, strict=True)]
     text = '{"idx": 17, "label": "a"}\n{"idx": 18, "label": "b"}\n{"idx": 19, "label": "c"}\n'
-    assert superglue.write(task_datasets["cloze"], predictions=predictions) == text
-    reread = superglue.read(
-        "\n".join(reversed(text.split("\n"))), task_datasets["cloze"], source="a"
-    )
-    assert [p.answers for p in reread] == [p.answers for p in predictions]
+    assert superglue.write(dataset, predictions=predictions) == text
+    backwards = "\n".join(reversed(text.split("\n")))
+    assert [p.answers for p in superglue.read(backwards, dataset, source="a")] == answers
 
 
 @pytest.mark.parametrize(
@@ -115,31 +107,28 @@ def test_record_has_one_line_per_query(task_datasets):
         ('{"idx": 5, "label": "Tam"}', "line 1", None, "idx 5", "one of 3 entries such as idx 17"),
     ],
 )
-def test_malformed_record_lines(refused, text, where, field, found_text, expected):
+def test_malformed_lines_of_record_are_refused_with_their_place(
+    refused, text, where, field, found_text, expected
+):
     refused(
         "superglue", "cloze", text, where=where, field=field, found=found_text, expected=expected
     )
 
 
 def test_other_datasets_are_refused(task_datasets):
-    predictions = [Prediction(q.id, (frozenset(),)) for q in task_datasets["multiple-answer"]]
-    facts = {
-        "field": "format",
-        "found": re.compile(f"^question {task_datasets['multiple-answer'][0].id} "),
-    }
+    dataset = task_datasets["multiple-answer"]
+    facts = {"field": "format", "found": re.compile(f"^question {dataset[0].id} ")}
     with raises(UsageError, **facts):
-        superglue.write(task_datasets["multiple-answer"], predictions=predictions)
+        superglue.write(dataset, predictions=select(dataset, ()))
     with raises(UsageError, **facts):
-        superglue.read("", task_datasets["multiple-answer"], source="a")
+        superglue.read("", dataset, source="a")
 
 
 def test_the_released_validation_set_round_trips(shared_data):
     dataset = load(shared_data / "multirc" / "superglue" / "val.jsonl")
-    gold = [Prediction(q.id, (q.gold,)) for q in dataset]
-    text = default_format(dataset).write(dataset, predictions=gold)
-    assert [p.answers[0] for p in superglue.read(text, dataset, source="a")] == [
-        q.gold for q in dataset
-    ]
+    gold = [question.gold for question in dataset]
+    text = default_format(dataset).write(dataset, predictions=select(dataset, *gold))
+    assert selected(superglue.read(text, dataset, source="a")) == gold
     with open(shared_data / "multirc" / "superglue" / "val.jsonl", encoding="utf-8") as lines:
         released = [json.loads(row) for row in lines]
     for row in released:

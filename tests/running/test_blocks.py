@@ -75,12 +75,13 @@ def test_what_needs_other_questions_sees_them_all(spec):
 
 def test_systems_that_share_an_encoding_are_scored_together_and_the_others_alone():
     finished = []
+
+    def on_row(evaluation):
+        finished.append([row.name for row in evaluation.rows])
+
+    systems = ["sw", "random", "lexical", "sw+d"]
     with small_blocks(100):
-        evaluate(
-            interleaved(Task.SINGLE_CHOICE),
-            ["sw", "random", "lexical", "sw+d"],
-            on_row=lambda evaluation: finished.append([row.name for row in evaluation.rows]),
-        )
+        evaluate(interleaved(Task.SINGLE_CHOICE), systems, on_row=on_row)
     assert finished[1:] == [
         ["sliding-window", "random"],
         ["sliding-window", "random", "lexical"],
@@ -92,7 +93,8 @@ def test_blocks_cover_every_question_once_and_keep_passages_whole():
     dataset = spanned(Task.SPAN)
     with small_blocks(1):
         parts = list(blocks.iter_blocks(dataset))
-    assert sorted(i for index, _ in parts for i in index) == list(range(len(dataset)))
+    places = np.concatenate([places for places, _ in parts])
+    assert sorted(places.tolist()) == list(range(len(dataset)))
     # the empty passage has no spans, so it fills no block
     assert len(parts) >= len(dataset.passages) - 1
     for index, questions in parts:
@@ -125,11 +127,8 @@ def test_choices_are_one_block_unless_there_are_many(in_parts):
 
 def test_spans_that_a_dataset_brings_are_kept():
     dataset = synthetic_dataset(Task.SPAN, n_passages=3)
-    mine = replace(
-        dataset,
-        questions=[replace(q, candidates=tuple(SPANS(q.passage))[:2]) for q in dataset],
-        span_generator="mine",
-    )
+    questions = [replace(q, candidates=tuple(SPANS(q.passage))[:2]) for q in dataset]
+    mine = replace(dataset, questions=questions, span_generator="mine")
     (row,) = evaluate(mine, [parse_solver("longest")]).rows
     assert set(row.outcomes.n_candidates.tolist()) <= {0, 2}
     assert "spans:mine" in row.signature

@@ -58,9 +58,9 @@ class CountsQuestions(Solver):
 
     def score_candidates(self, questions):
         CountsQuestions.seen += len(questions)
-        return [
-            [float("fox" in q.passage.text) + len(c.text) for c in q.candidates] for q in questions
-        ]
+        has_fox = [float("fox" in q.passage.text) for q in questions]
+        pairs = zip(questions, has_fox, strict=True)
+        return [[fox + len(c.text) for c in q.candidates] for q, fox in pairs]
 
 
 def test_the_words_of_a_long_passage_are_left_out_together():
@@ -75,7 +75,8 @@ def test_the_words_of_a_long_passage_are_left_out_together():
     ((name, effect),) = first.numbers.items()
     assert name.endswith('fox"')
     assert effect == 1.0
-    assert [passage.text[m.start : m.end].split()[-1] for m in first.marks] == ["fox"]
+    (mark,) = first.marks
+    assert passage.text[mark.start : mark.end].split()[-1] == "fox"
 
 
 def test_all_questions_are_explained_without_ablation():
@@ -108,8 +109,7 @@ def test_the_answers_of_a_file_are_explained_on_every_task(task, tmp_path):
         explanation = explainer.explain(i)
         assert explanation.prediction.answers == answer.answers
         verdict = verdict_of(explanation)
-        assert (verdict.outcome == "right") == (
-            solved_metric(task)([question], [answer]) == pytest.approx(1)
-        )
+        value = solved_metric(task)([question], [answer])
+        assert (verdict.outcome == "right") == (value == pytest.approx(1))
         scores = [candidate.score for candidate in explanation.candidates]
         assert verdict.chosen == {j for j, score in enumerate(scores) if score == 1}

@@ -21,9 +21,8 @@ def data(
     name: str, reader: str | None = None, seed: int = 0, task: Task = Task.SINGLE_CHOICE
 ) -> Dataset:
     dataset = synthetic_dataset(task, n_passages=8, seed=seed, name=name)
-    return replace(
-        dataset, questions=[replace(q, id=f"{name} {q.id}") for q in dataset], reader=reader
-    )
+    questions = [replace(question, id=f"{name} {question.id}") for question in dataset]
+    return replace(dataset, questions=questions, reader=reader)
 
 
 RACE, RACE_DEV = data("race.train", "race"), data("race.dev", "race", 1)
@@ -102,9 +101,8 @@ def test_a_part_of_the_training_data_under_another_name_is_not_elsewhere(tmp_pat
         passage = Passage(f"story {i}", text(150))
         for k in range(4):
             options = tuple(Candidate(text(3)) for _ in range(4))
-            question = Question(
-                f"{i}.{k}", passage, text(5), options, frozenset({k}), Task.SINGLE_CHOICE
-            )
+            id_, gold = f"{i}.{k}", frozenset({k})
+            question = Question(id_, passage, text(5), options, gold, Task.SINGLE_CHOICE)
             questions.append(question)
     train = Dataset(questions, "mc160.dev", reader="mctest")
     save_solver(SurfaceLR().fit(train), tmp_path / "model.npz")

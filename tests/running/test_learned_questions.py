@@ -129,20 +129,17 @@ def test_warnings_count_the_questions_that_are_affected(saved, monkeypatch):
     )
 
 
+def figures_of(evaluation, group):
+    """Value, interval and test of each row, by its signature."""
+    figures = evaluation.measure(group=group)
+    return {f.row.signature: (f.value, f.interval, f.test) for f in figures}
+
+
 def test_jobs_and_the_order_of_systems_change_nothing():
     names = ["surface-lr", "sw+d", "majority"]
     evaluation = evaluate(DATA, names, train=TRAIN, intervals=50, baseline="sw+d")
     reordered = evaluate(DATA, names[::-1], train=TRAIN, intervals=50, baseline="sw+d", jobs=2)
     assert evaluation.results.shown_groups.keys() == {"without copies"}
     for group in (None, "without copies"):
-        assert np.array_equal(
-            *(evaluated.results.mask(group) for evaluated in (evaluation, reordered))
-        )
-        first, second = (
-            {
-                evaluated.row.signature: (evaluated.value, evaluated.interval, evaluated.test)
-                for evaluated in compared.measure(group=group)
-            }
-            for compared in (evaluation, reordered)
-        )
-        assert first == second
+        assert np.array_equal(evaluation.results.mask(group), reordered.results.mask(group))
+        assert figures_of(evaluation, group) == figures_of(reordered, group)

@@ -33,10 +33,9 @@ def test_no_question_is_answered_by_who_has_seen_it():
 
 @pytest.mark.parametrize("plan", [FoldPlan(3), FoldPlan(5), FoldPlan(4, "shelf")])
 def test_a_solver_learns_from_all_other_folds(plan):
-    dataset = replace(
-        DATA,
-        questions=[replace(q, meta={"shelf": int(q.id[1 : q.id.index(",")]) // 2}) for q in DATA],
-    )
+    shelves = [int(q.id[1 : q.id.index(",")]) // 2 for q in DATA]
+    pairs = zip(DATA, shelves, strict=True)
+    dataset = replace(DATA, questions=[replace(q, meta={"shelf": n}) for q, n in pairs])
     learned = []
 
     class NotesFolds(Remembers):
@@ -51,22 +50,18 @@ def test_a_solver_learns_from_all_other_folds(plan):
     groups = passage_groups(dataset, plan.group)
     left_out = [{q.id for q in dataset} - ids for ids in learned]
     assert set.union(*left_out) == {q.id for q in dataset}
-    of_fold = [
-        {int(g) for q, g in zip(dataset, groups, strict=True) if q.id in ids} for ids in left_out
-    ]
-    assert sum(map(len, of_fold)) == len(set(groups.tolist()))
+    group_of = dict(zip((q.id for q in dataset), groups.tolist(), strict=True))
+    groups_of_folds = [{group_of[id_] for id_ in ids} for ids in left_out]
+    assert sum(map(len, groups_of_folds)) == len(set(group_of.values()))
 
 
 def test_a_fold_learns_just_as_from_training_data():
     scores = predict(DATA, ConstantPosition(position="majority"), decide=False, cv=5).scores
     for others, fold in FoldPlan().folds(DATA):
         train = replace(DATA, questions=[DATA[i] for i in others])
-        alone = predict(
-            replace(DATA, questions=[DATA[i] for i in fold]),
-            ConstantPosition(position="majority"),
-            decide=False,
-            train=train,
-        )
+        held_out = replace(DATA, questions=[DATA[i] for i in fold])
+        solver = ConstantPosition(position="majority")
+        alone = predict(held_out, solver, decide=False, train=train)
         assert np.array_equal(scores.take(fold).values, alone.scores.values)
 
 
@@ -118,9 +113,8 @@ def test_spans_are_learned_out_of_fold_a_block_at_a_time():
 
     class Counts(Remembers):
         def score_candidates(self, questions):
-            return Scores.from_lists(
-                [float(q.id in self.seen_)] * len(q.candidates) for q in questions
-            )
+            seen = {q.id: float(q.id in self.seen_) for q in questions}
+            return Scores.from_lists([seen[q.id]] * len(q.candidates) for q in questions)
 
     (row,) = evaluate(spans, [Counts()], cv=3).rows
     assert row.trained_on == "cv3"

@@ -37,12 +37,8 @@ def released_scores(path: Path) -> list[list[float]]:
     commas.
     """
     lines = path.read_text(encoding="utf-8").split("\n")
-    return [
-        list(map(float, cell.split(",")))
-        for line in lines
-        if line.strip()
-        for cell in line.strip().split("\t")
-    ]
+    cells = (cell for line in lines if line.strip() for cell in line.strip().split("\t"))
+    return [list(map(float, cell.split(","))) for cell in cells]
 
 
 @pytest.mark.parametrize("name", SETS)
@@ -129,12 +125,12 @@ def test_the_port_agrees_with_sugawara_2017_on_every_question(shared_data):
         ("sw+d,analyzer=mctest,stop_words=mctest,distance=min,distance_weight=1", 44.0),
     ],
 )
-def test_dream(shared_data, spec, percent):
+def test_accuracies_on_dream_are_near_the_published_ones(shared_data, spec, percent):
     dataset = load(shared_data / "dream" / "dev.json")
     assert abs(accuracy(dataset, spec, ties="first") - percent) <= 0.3
 
 
-def test_random_in_closed_form(shared_data):
+def test_random_choice_in_closed_form_equals_the_authors(shared_data):
     multirc = load(shared_data / "multirc" / "dev_83-fixedIds.json")
     race = load(shared_data / "race" / "RACE-train-dev.tar.gz", split="dev")
     for dataset in (race, *(mctest(shared_data, name) for name in SETS)):
@@ -151,16 +147,16 @@ def test_random_in_closed_form(shared_data):
     assert percentages[1].items() >= {"f1_m": 61.00, "f1_a": 59.95, "em0": 0.84}.items()
 
 
-def test_random_by_mentions_on_record(shared_data):
+def test_random_choice_on_record_is_by_mention(shared_data):
     """A mention is drawn, so an entity in proportion to its mentions; not each distinct text
     alike.
     """
     dataset = load(shared_data / "record" / "record_explorer_123.json")
     (row,) = evaluate(dataset, [Random()]).rows
     by_mention = [np.mean([c.text in q.gold for c in q.candidates]) for q in dataset]
-    by_text = [
-        np.mean([text in q.gold for text in {c.text for c in q.candidates}]) for q in dataset
-    ]
+    texts = [{c.text for c in q.candidates} for q in dataset]
+    pairs = zip(dataset, texts, strict=True)
+    by_text = [np.mean([text in q.gold for text in distinct]) for q, distinct in pairs]
     # Exact match compares normalised texts, so it lies a little above the share of equal ones.
     assert np.mean(by_mention) <= row.metrics()["em"] <= np.mean(by_mention) + 0.01
     assert np.mean(by_text) < np.mean(by_mention)
@@ -173,17 +169,14 @@ def test_kernels_equal_the_reference_to_the_bit(shared_data, name):
     encoded = encode(dataset, analyzer)
     windows = sliding_window(encoded.arrays, "set")
     distances, _ = word_distance(encoded.arrays, encoded.stop_flags("mctest"), "mean")
-    windows, distances = (
-        encoded.scores(x.astype(float), x == x).values for x in (windows, distances)
-    )
     tokens = cache(analyzer.analyze)
-    expected = [
-        (reference.sliding_window(*texts), reference.word_distance(*texts, listed))
-        for question in dataset
-        for candidate in question.candidates
-        for texts in [
-            [tokens(text) for text in (question.passage.text, question.text, candidate.text)]
-        ]
-    ]
-    assert np.array_equal(windows, [window for window, _ in expected])
-    assert np.array_equal(distances, [distance for _, distance in expected])
+    expected_windows, expected_distances = [], []
+    for question in dataset:
+        of_question = tokens(question.passage.text), tokens(question.text)
+        for candidate in question.candidates:
+            texts = (*of_question, tokens(candidate.text))
+            expected_windows.append(reference.sliding_window(*texts))
+            expected_distances.append(reference.word_distance(*texts, listed))
+    for scores, expected in ((windows, expected_windows), (distances, expected_distances)):
+        in_order = encoded.scores(scores.astype(float), scores == scores)
+        assert np.array_equal(in_order.values, expected)

@@ -25,7 +25,7 @@ from classic_rc.results.record import recorded_file, run_record
 from classic_rc.running import rerun as preparation
 from classic_rc.running.evaluate import predict
 from classic_rc.running.plan import add_span_candidates
-from classic_rc.running.rerun import rerun, restore_record
+from classic_rc.running.rerun import Difference, rerun, restore_record
 from classic_rc.solvers import SOLVERS, parse_solver, save_solver
 from classic_rc.solvers.codec import solver_from_record, solver_to_record
 from classic_rc.text.analyzers import Analyzer
@@ -58,9 +58,8 @@ def again(path: Path, *places: Path):
 def solvers_for(task: Task, folder: Path) -> list:
     """Every registered solver that is for a task, those that need files or members with some."""
     dataset = add_span_candidates(load(f"sample:{task}"))
-    solvers = [
-        cls() for name, cls in SOLVERS.items() if name not in NEEDS_MORE and task in cls().tasks
-    ]
+    solvers = [cls() for name, cls in SOLVERS.items() if name not in NEEDS_MORE]
+    solvers = [solver for solver in solvers if task in solver.tasks]
     learner = parse_solver("span-ranker" if task.has_spans else "surface-lr").fit(dataset)
     save_solver(learner, folder / "learner.npz")
     solvers.append(parse_solver(f'saved,path="{(folder / "learner.npz").as_posix()}"'))
@@ -97,29 +96,17 @@ def test_no_registered_solver_is_left_out(tmp_path):
 
 
 def test_rows_tuned_here_on_another_split_and_out_of_fold_come_out_again(tmp_path):
-    multiple_answer, single = load("sample:multiple-answer"), load("sample:single-choice")
+    several, single = load("sample:multiple-answer"), load("sample:single-choice")
     evaluations = [
-        evaluate(
-            multiple_answer,
-            [parse_solver("sw+d"), parse_solver("surface-lr")],
-            tune=multiple_answer,
-            train=multiple_answer,
-        ),
-        evaluate(
-            multiple_answer, [parse_solver("sw+d")], tune_metric="em0", threshold="multirc2018"
-        ),
-        evaluate(multiple_answer, [parse_solver("ir:multirc2018")], threshold=0.25, seed=7),
-        evaluate(multiple_answer, [parse_solver("position-prior")], cv=4),
-        evaluate(
-            single,
-            [parse_solver("sliding-window:race"), parse_solver("random")],
-            ties="random",
-            seed=0,
-        ),
+        evaluate(several, ["sw+d", "surface-lr"], tune=several, train=several),
+        evaluate(several, ["sw+d"], tune_metric="em0", threshold="multirc2018"),
+        evaluate(several, ["ir:multirc2018"], threshold=0.25, seed=7),
+        evaluate(several, ["position-prior"], cv=4),
+        evaluate(single, ["sliding-window:race", "random"], ties="random", seed=0),
     ]
     rows = [row for evaluation in evaluations for row in evaluation.rows]
     assert {row.tuned_here for row in rows} == {True, False}
-    assert {"cv5", "cv4", multiple_answer.name} <= {row.tuned_on for row in rows}
+    assert {"cv5", "cv4", several.name} <= {row.tuned_on for row in rows}
     assert again(save(evaluations, tmp_path)).same
 
 
@@ -143,10 +130,8 @@ def test_decisions_analyzers_and_spans_of_the_python_interface_are_kept(tmp_path
 )
 def test_a_kept_solver_is_the_solver(spec):
     solver = parse_solver(spec)
-    restored = solver_from_record(
-        json.loads(json.dumps(solver_to_record(solver, recorded_file))),
-        find=lambda file_record: file_record["path"],
-    )
+    record = json.loads(json.dumps(solver_to_record(solver, recorded_file)))
+    restored = solver_from_record(record, find=lambda file_record: file_record["path"])
     assert repr(restored) == repr(solver)
     assert restored.variant_name() == solver.variant_name()
 
@@ -175,18 +160,15 @@ def test_what_differs_is_told_by_row_number_and_question(evaluation, tmp_path):
     assert not result.same
     (difference,) = different_row.differences
     was = evaluation.rows[1].metrics()["accuracy"]
-    assert (difference.what, difference.recorded, difference.now) == (
-        "metrics.accuracy",
-        was + 2**-50,
-        was,
-    )
+    assert difference == Difference("metrics.accuracy", was + 2**-50, was)
     assert different_row.questions == tuple(q.id for q in evaluation.dataset[3:5])
 
 
 def test_a_row_that_is_gone_or_new_is_a_difference(evaluation, tmp_path):
-    gone = again(
-        save([evaluation], tmp_path / "gone", lambda record: record["runs"][0]["rows"].pop())
-    )
+    def remove(record):
+        record["runs"][0]["rows"].pop()
+
+    gone = again(save([evaluation], tmp_path / "gone", remove))
     assert [row.same for row in gone.runs[0].rows] == [True, False]
     assert gone.runs[0].rows[1].differences[0].now == "longest"
 
@@ -195,7 +177,8 @@ def test_a_row_that_is_gone_or_new_is_a_difference(evaluation, tmp_path):
         rows.append(rows[-1])
 
     more = again(save([evaluation], tmp_path / "more", twice))
-    assert [(d.recorded, d.now) for d in more.runs[0].rows[2].differences] == [("longest", None)]
+    (difference,) = more.runs[0].rows[2].differences
+    assert (difference.recorded, difference.now) == ("longest", None)
 
 
 def test_versions_that_differ_are_notes_and_no_differences(evaluation, tmp_path):
@@ -335,10 +318,8 @@ def test_a_changed_answer_beside_the_data_and_a_new_file_in_a_folder_are_changes
     folder = tmp_path / "copy"
     shutil.copytree(own_files, folder)
     names = ["mctest/sample.dev.tsv", "race"]
-    path = save(
-        [evaluate(load(folder / name), [parse_solver("longest")]) for name in names],
-        tmp_path / "runs",
-    )
+    evaluations = [evaluate(load(folder / name), ["longest"]) for name in names]
+    path = save(evaluations, tmp_path / "runs")
     answers = folder / "mctest" / "sample.dev.ans"
     answers.write_bytes(answers.read_bytes().replace(b"A", b"B", 1))
     shutil.copy(folder / "race/dev/high/1.txt", folder / "race/dev/high/2.txt")
@@ -359,9 +340,8 @@ def test_files_that_solvers_read_are_kept_found_and_checked(tmp_path, monkeypatc
         "sw+d,stop_words=mine/stop.txt,analyzer=word+stop=mine/drop.txt+porter",
         "ngram-lm,corpus=passages+mine/text.txt",
     ]
-    path = save(
-        [evaluate(load("sample:single-choice"), [*map(parse_solver, specs)])], Path("runs")
-    ).resolve()
+    evaluation = evaluate(load("sample:single-choice"), specs)
+    path = save([evaluation], Path("runs")).resolve()
     monkeypatch.chdir(path.parent)
     assert again(path).same
     shutil.move(tmp_path / "mine", tmp_path / "moved")
@@ -452,9 +432,8 @@ def test_no_name_or_value_of_a_parameter_is_mistaken_for_the_form_of_a_record(tm
     restored = solver_from_record(
         solver_record, lambda solver_record: solver_record["path"], trust=True
     )
-    assert {name: str(value) for name, value in restored.get_params(deep=False).items()} == {
-        name: str(value) for name, value in values.items()
-    }
+    restored_texts = {name: str(value) for name, value in restored.get_params(deep=False).items()}
+    assert restored_texts == {name: str(value) for name, value in values.items()}
     path = save([evaluate(load("sample:single-choice"), [solver])], tmp_path / "runs")
     assert rerun(restore_record(path, trust=True)).same
 
@@ -485,9 +464,8 @@ def test_verifying_compares_files_and_code_and_runs_nothing(tmp_path):
 def test_what_was_in_memory_alone_is_refused_with_the_reason(tmp_path):
     solver = parse_solver("sw+d")
     rows = [{"id": f"q{i}", "gold": 1, **row} for i, row in enumerate(ROWS)]
-    (change,) = restore_record(
-        save([evaluate(from_rows(rows), [solver])], tmp_path / "rows")
-    ).changes
+    path = save([evaluate(from_rows(rows), [solver])], tmp_path / "rows")
+    (change,) = restore_record(path).changes
     assert "in memory" in change
     subset = load("sample:single-choice")[:9]
     assert (

@@ -20,23 +20,29 @@ from tests.errors import raises
 
 def write_answers(path, dataset, right):
     """A file with the right letter where `right` says so, else a wrong one; return its path."""
-    golds = [next(iter(question.gold)) for question in dataset]
-    rows = [
-        {"id": q.id, "answer": "ABCD"[gold if is_right else (gold + 1) % 4]}
-        for q, gold, is_right in zip(dataset, golds, right, strict=True)
-    ]
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    letters = []
+    for question, is_right in zip(dataset, right, strict=True):
+        (gold,) = question.gold
+        letters.append("ABCD"[gold if is_right else (gold + 1) % 4])
+    return write_rows(path, dataset, letters)
+
+
+def write_rows(path, dataset, answers):
+    """A file with an answer to each question; return its path."""
+    pairs = zip(dataset, answers, strict=True)
+    lines = [json.dumps({"id": question.id, "answer": answer}) for question, answer in pairs]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return str(path)
 
 
 @pytest.fixture
 def runs(tmp_path):
     """Three files of the sample with 12, 16 and 17 of 24 right answers."""
-    dataset = load("sample:single-choice")
-    return dataset, [
-        write_answers(tmp_path / f"{n}.jsonl", dataset, [i < n for i in range(len(dataset))])
-        for n in (12, 16, 17)
-    ]
+    dataset, files = load("sample:single-choice"), []
+    for n in (12, 16, 17):
+        right = [i < n for i in range(len(dataset))]
+        files.append(write_answers(tmp_path / f"{n}.jsonl", dataset, right))
+    return dataset, files
 
 
 def test_a_row_is_the_mean_of_its_runs(runs):
@@ -52,10 +58,8 @@ def test_a_row_is_the_mean_of_its_runs(runs):
     assert llm.params["path"] == files
     assert "|runs:3" in llm.signature
     assert llm.answers.answers == 72
-    mean = np.mean(
-        [evaluate(dataset, {"A": file}).rows[0].outcomes.statistics["accuracy"] for file in files],
-        axis=0,
-    )
+    rows = [evaluate(dataset, {"A": file}).rows[0] for file in files]
+    mean = np.mean([row.outcomes.statistics["accuracy"] for row in rows], axis=0)
     alone = evaluate(dataset, {"LLM": files[0], "SW": "sw+d"}, baseline="LLM")
     assert llm.outcomes.statistics["accuracy"].mean(axis=1) == pytest.approx(mean)
     assert evaluation.measure()[1].test.p_value != alone.measure()[1].test.p_value
@@ -63,27 +67,17 @@ def test_a_row_is_the_mean_of_its_runs(runs):
 
 def test_f1a_is_the_mean_of_the_runs_and_not_of_their_sums(tmp_path):
     dataset = load("sample:multiple-answer")
-    files = []
-    for name, answer in (("all", "all"), ("one", "A")):
-        rows = [
-            {
-                "id": q.id,
-                "answer": list("ABCDEFGH"[: len(q.candidates)]) if answer == "all" else ["A"],
-            }
-            for q in dataset
-        ]
-        (tmp_path / f"{name}.jsonl").write_text(
-            "".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8"
-        )
-        files.append(str(tmp_path / f"{name}.jsonl"))
-    row = next(row for row in evaluate(dataset, {"M": files}).rows if row.name == "M")
-    alone = [
-        next(row for row in evaluate(dataset, {"M": file}).rows if row.name == "M").metrics()[
-            "f1_a"
-        ]
-        for file in files
+    every_option = [list("ABCDEFGH"[: len(question.candidates)]) for question in dataset]
+    files = [
+        write_rows(tmp_path / "all.jsonl", dataset, every_option),
+        write_rows(tmp_path / "one.jsonl", dataset, [["A"]] * len(dataset)),
     ]
-    assert row.metrics()["f1_a"] == pytest.approx(statistics.mean(alone))
+
+    def f1_a(system):
+        rows = evaluate(dataset, {"M": system}).rows
+        return next(row for row in rows if row.name == "M").metrics()["f1_a"]
+
+    assert f1_a(files) == pytest.approx(statistics.mean(map(f1_a, files)))
 
 
 def test_one_run_has_the_percentile_interval():
@@ -127,8 +121,5 @@ def test_other_systems_of_one_name_are_refused(texts):
 
 def test_seeds_of_one_solver_are_runs():
     systems = name_systems(map(parse_system, ("R=random,seed=1", "R=random,seed=2", "S=sw+d")))
-    assert [(s.name, s.row) for s in systems] == [
-        ("R (run 1)", "R"),
-        ("R (run 2)", "R"),
-        ("S", "S"),
-    ]
+    rows = {system.name: system.row for system in systems}
+    assert rows == {"R (run 1)": "R", "R (run 2)": "R", "S": "S"}

@@ -52,9 +52,9 @@ def test_all_gold_texts_are_wanted_of_several_and_one_of_alternatives():
 def test_the_ceilings_have_the_same_bits_in_blocks_of_any_size():
     golds = ("fox x", "hens y z", "owl", "a b c d slept", "fox met u v w", "farm q")
     passages = [replace(PASSAGE, id=f"p{i}") for i in range(6)]
-    dataset = spans(
-        *(question(f"q{i}", golds[i % 6], passage=passages[i // 7 % 6]) for i in range(40))
-    )
+    rows = [(golds[i % 6], passages[i // 7 % 6]) for i in range(40)]
+    questions = [question(f"q{i}", gold, passage=p) for i, (gold, p) in enumerate(rows)]
+    dataset = spans(*questions)
     whole = compute_span_oracle(dataset)
     for size in (1, 30, 70):
         with small_blocks(size):
@@ -68,12 +68,8 @@ def test_texts_are_compared_as_the_metric_compares_them():
 
 
 def test_no_choice_of_spans_scores_more():
-    questions = [
-        question(str(i), *gold)
-        for i, gold in enumerate(
-            [("fox met hens", "slept"), ("owl fox",), ("x", "2 hens of the farm")]
-        )
-    ]
+    golds = [("fox met hens", "slept"), ("owl fox",), ("x", "2 hens of the farm")]
+    questions = [question(str(i), *gold) for i, gold in enumerate(golds)]
     metric = get_metric("quoref_f1")
     for q, prediction in zip(questions, oracle_predictions(spans(*questions)), strict=True):
         texts = sorted(set(SpanGenerator(max_tokens=2)(PASSAGE).texts()))

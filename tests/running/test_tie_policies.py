@@ -14,20 +14,19 @@ from classic_rc.solvers import LongestCandidate, Solver
 from tests.harness_logs import choice_row
 
 PASSAGE = Passage("p", "A short text.")
-DATASET = Dataset(
-    [
-        Question(
-            f"q{i}",
-            PASSAGE,
-            f"Which one is {i}?",
-            tuple(map(Candidate, texts)),
-            frozenset({1}),
-            Task.SINGLE_CHOICE,
-        )
-        for i, texts in enumerate([("aa", "bb", "c"), ("aa", "bb", "cc"), ("a", "bb", "c")])
-    ],
-    "exam",
-)
+
+
+def which(id, text, *options):
+    candidates = tuple(map(Candidate, options))
+    return Question(id, PASSAGE, text, candidates, frozenset({1}), Task.SINGLE_CHOICE)
+
+
+QUESTIONS = [
+    which("q0", "Which one is 0?", "aa", "bb", "c"),
+    which("q1", "Which one is 1?", "aa", "bb", "cc"),
+    which("q2", "Which one is 2?", "a", "bb", "c"),
+]
+DATASET = Dataset(QUESTIONS, "exam")
 
 
 class Prefers(Solver):
@@ -46,9 +45,8 @@ def log(tmp_path):
             texts = [candidate.text for candidate in question.candidates]
             doc = {"passage": PASSAGE.text, "question": question.text, "choices": texts, "gold": 1}
             values = [0.0 if score == option_scores.max() else -1.0 for score in option_scores]
-            file.write(
-                json.dumps(choice_row(i, doc, [f" {text}" for text in texts], values, 1)) + "\n"
-            )
+            row = choice_row(i, doc, [f" {text}" for text in texts], values, 1)
+            file.write(json.dumps(row) + "\n")
     return str(path)
 
 

@@ -13,13 +13,11 @@ from classic_rc.solvers.registry import SOLVERS
 def data(golds, texts=("a", "bb", "ccc")):
     passage = Passage("p", "x")
     options = tuple(map(Candidate, texts))
-    rows = enumerate(golds)
-    return Dataset(
-        [
-            Question(f"q{i}", passage, f"{i}?", options, frozenset({g}), Task.SINGLE_CHOICE)
-            for i, g in rows
-        ]
-    )
+    questions = []
+    for i, gold in enumerate(golds):
+        id_, text, right = f"q{i}", f"{i}?", frozenset({gold})
+        questions.append(Question(id_, passage, text, options, right, Task.SINGLE_CHOICE))
+    return Dataset(questions)
 
 
 def notes_of(dataset, *systems):
@@ -43,8 +41,6 @@ def test_a_trivial_choice_that_beats_a_system_is_said_once(golds, what):
 def test_nothing_is_said_of_better_systems_or_of_trivial_ones(tmp_path):
     golds = [0, 1, 2, 1]
     file = tmp_path / "right.csv"
-    file.write_text(
-        "id,answer\n" + "".join(f"q{i},{'ABC'[g]}\n" for i, g in enumerate(golds)), encoding="utf-8"
-    )
+    file.write_text("id,answer\nq0,A\nq1,B\nq2,C\nq3,B\n", encoding="utf-8")
     assert notes_of(data(golds), str(file), "longest", "random") == []
     assert issubclass(SOLVERS["longest"], Solver)

@@ -48,23 +48,22 @@ def test_no_decision_is_fitted_on_what_it_answers(monkeypatch):
     group = dict(zip((q.id for q in questions), passage_groups(questions).tolist(), strict=True))
     fitted, decided = [], []
     fit, decide = TunedThreshold.fit, TunedThreshold.decide
-    monkeypatch.setattr(
-        TunedThreshold,
-        "fit",
-        lambda s, x, qs: fitted.append({group[q.id] for q in qs}) or fit(s, x, qs),
-    )
-    monkeypatch.setattr(
-        TunedThreshold,
-        "decide",
-        lambda s, x, qs: decided.append({group[q.id] for q in qs}) or decide(s, x, qs),
-    )
+
+    def note_fit(rule, scores, questions):
+        fitted.append({group[q.id] for q in questions})
+        return fit(rule, scores, questions)
+
+    def note_decide(rule, scores, questions):
+        decided.append({group[q.id] for q in questions})
+        return decide(rule, scores, questions)
+
+    monkeypatch.setattr(TunedThreshold, "fit", note_fit)
+    monkeypatch.setattr(TunedThreshold, "decide", note_decide)
     evaluate(questions, [LongestCandidate()])
     assert len(fitted) == len(decided) == 5
-    assert all(not learned & answered for learned, answered in zip(fitted, decided, strict=True))
-    assert all(
-        learned | answered == set(group.values())
-        for learned, answered in zip(fitted, decided, strict=True)
-    )
+    for learned, answered in zip(fitted, decided, strict=True):
+        assert not learned & answered
+        assert learned | answered == set(group.values())
 
 
 def test_a_row_tuned_on_its_own_content_is_marked_and_followed_by_its_out_of_fold_row(
@@ -96,12 +95,12 @@ def test_a_row_tuned_elsewhere_stands_alone(dataset, says):
 
 def test_a_threshold_is_tuned_for_the_metric_named(dataset, says):
     """Half of the options right, and never all of a question's: F1a wants all, EM0 wants none."""
-    rows = [(f"P{i}.", ["1", "2"], frozenset({0})) for i in range(4)] + [("E.", ["1"], frozenset())]
-    questions = dataset(Task.MULTIPLE_ANSWER, rows)
-    by_metric = {
-        m: evaluate(questions, [says], tune=questions, tune_metric=m).rows[0]
-        for m in ("f1_a", "em0")
-    }
+    rows = [(f"P{i}.", ["1", "2"], frozenset({0})) for i in range(4)]
+    questions = dataset(Task.MULTIPLE_ANSWER, [*rows, ("E.", ["1"], frozenset())])
+    by_metric = {}
+    for metric in ("f1_a", "em0"):
+        evaluation = evaluate(questions, [says], tune=questions, tune_metric=metric)
+        by_metric[metric] = evaluation.rows[0]
     assert by_metric["f1_a"].threshold < 1
     assert by_metric["em0"].threshold >= 2
     with raises(UsageError, field="multiple-answer metric", found="quoref_f1"):
@@ -182,9 +181,8 @@ def test_cross_fitted_scores_stand_in_the_questions_order():
         assert np.array_equal(scored.values, scores.values)
         assert np.array_equal(scored.offsets, scores.offsets)
         assert [p.question_id for p in system.decide(block, scored)] == [q.id for q in questions]
-        assert len({id(system.solver_of(i)) for i in range(len(questions))}) == (
-            5 if solver.tunes_parameters else 1
-        )
+        solvers = {id(system.solver_of(i)) for i in range(len(questions))}
+        assert len(solvers) == (5 if solver.tunes_parameters else 1)
 
 
 @pytest.mark.parametrize("tune", [True, False])
@@ -205,11 +203,8 @@ def test_tuning_data_must_fit(dataset, says):
 
 def test_shared_passages_and_questions_are_counted(dataset, says):
     questions = dataset(Task.MULTIPLE_ANSWER, [LOW, HIGH])
-    shares = dataset(
-        Task.MULTIPLE_ANSWER,
-        [("low.", ["5"], frozenset({0})), ("New.", ["5"], frozenset())],
-        name="dev",
-    )
+    rows = [("low.", ["5"], frozenset({0})), ("New.", ["5"], frozenset())]
+    shares = dataset(Task.MULTIPLE_ANSWER, rows, name="dev")
     assert evaluate(questions, [says], tune=shares).warnings == (
         "tuning data dev has 1 of 2 questions of made, or their passages",
     )

@@ -7,6 +7,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import ClassVar
 
+import numpy as np
 import pytest
 
 from classic_rc import evaluate
@@ -46,12 +47,10 @@ class NotesGoldSeen(Remembers):
 def test_no_threshold_is_chosen_on_scores_of_who_learned_the_answers(tune):
     NotesGoldSeen.scorings = []
     (row,) = evaluate(EXAM, [NotesGoldSeen()], train=TRAIN, tune=tune).rows
-    tuned = [
-        (seen, scored)
-        for seen, scored in NotesGoldSeen.scorings
-        if not scored & {q.id for q in EXAM}
-    ]
-    assert set().union(*(scored for _, scored in tuned)) == {q.id for q in tune}
+    exam_ids = {q.id for q in EXAM}
+    tuned = [pair for pair in NotesGoldSeen.scorings if not pair[1] & exam_ids]
+    scored_ids = set().union(*(scored for _, scored in tuned))
+    assert scored_ids == {q.id for q in tune}
     assert all(seen and seen.isdisjoint(scored) for seen, scored in tuned)
     assert row.tuned_on == f"{tune.name} out of fold (cv5)"
     assert "out of fold (cv5)" in row.signature
@@ -71,7 +70,8 @@ def test_data_that_nothing_was_learned_from_is_scored_by_the_solver_itself():
 def test_a_part_that_is_learned_from_is_out_of_each_folds_training_data():
     folds = FoldPlan(3).folds_apart(TRAIN, MIXED)
     assert folds is not None
-    assert sorted(i for _, fold in folds for i in fold.tolist()) == list(range(len(MIXED)))
+    places = np.concatenate([fold for _, fold in folds])
+    assert sorted(places.tolist()) == list(range(len(MIXED)))
     for others, fold in folds:
         passages = {TRAIN[i].passage.text for i in others.tolist()}
         assert passages.isdisjoint(MIXED[i].passage.text for i in fold.tolist())
@@ -81,21 +81,13 @@ def test_a_part_that_is_learned_from_is_out_of_each_folds_training_data():
 @pytest.mark.parametrize("spec", ["surface-lr", "feature-ranker,features=surface,C=0.01"])
 def test_learners_of_the_package_are_tuned_as_their_folds_say(spec):
     (row,) = evaluate(EXAM, [parse_solver(spec)], train=TRAIN, tune=TRAIN).rows
-    values = []
+    rows = {}
     for others, fold in FoldPlan().folds(TRAIN):
-        solver = parse_solver(spec).fit(
-            replace(TRAIN, questions=[TRAIN[i] for i in others.tolist()])
-        )
-        values += list(
-            zip(
-                fold.tolist(),
-                solver.score_candidates([TRAIN[i] for i in fold.tolist()]),
-                strict=True,
-            )
-        )
-    scores = Scores.from_lists(
-        [option_scores for _, option_scores in sorted(values, key=lambda pair: pair[0])]
-    )
+        places = fold.tolist()
+        learned = replace(TRAIN, questions=[TRAIN[i] for i in others.tolist()])
+        scores = parse_solver(spec).fit(learned).score_candidates([TRAIN[i] for i in places])
+        rows |= dict(zip(places, scores, strict=True))
+    scores = Scores.from_lists([rows[i] for i in range(len(TRAIN))])
     assert row.threshold == pytest.approx(TunedThreshold().fit(scores, TRAIN).best_threshold_)
 
 
