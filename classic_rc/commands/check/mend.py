@@ -149,10 +149,11 @@ def _without_copies(questions: Sequence[Question]) -> list[Question]:
     seen: set[tuple[Any, ...]] = set()
     originals = []
     for q in questions:
-        forms = gold = option_forms(q.gold_texts)
         if q.task.has_choices:
             forms = option_forms(candidate_texts(q.candidates))
             gold = [text for i, text in enumerate(forms) if i in (q.gold or ())]
+        else:
+            forms = gold = option_forms(q.gold_texts)
         texts = normalised_text(q.passage.text), normalised_text(q.text)
         key = (*texts, tuple(sorted(forms)), tuple(sorted(gold)))
         if key not in seen or q.gold is None:
