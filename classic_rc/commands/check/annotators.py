@@ -68,15 +68,16 @@ class Agreement:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""
+        accuracies = {
+            name: {"accuracy": round(mean, 6), "interval": interval and list(interval)}
+            for name, (mean, interval) in self.accuracies.items()
+        }
         return {
             "names": list(self.names),
             "votes": self.n_votes,
             "alpha": self.alpha and round(self.alpha, 6),
             "kappa": self.kappa and round(self.kappa, 6),
-            **{
-                name: {"accuracy": round(mean, 6), "interval": interval and list(interval)}
-                for name, (mean, interval) in self.accuracies.items()
-            },
+            **accuracies,
             "tied": self.n_tied,
             "disputes": [dispute._asdict() for dispute in self.disputes],
         }
@@ -104,14 +105,16 @@ def krippendorff_alpha(units: Iterable[Sequence[Hashable]]) -> float | None:
     pairable = [unit for unit in pairable if len(unit) > 1]
     totals = Counter(value for unit in pairable for value in unit)
     n = totals.total()
-    agreeing = fsum(
-        sum(count * (count - 1) for count in Counter(unit).values()) / (len(unit) - 1)
-        for unit in pairable
-    )
-    expected = sum(count * (count - 1) for count in totals.values())
+    agreeing = fsum(_count_pairs(Counter(unit)) / (len(unit) - 1) for unit in pairable)
+    expected = _count_pairs(totals)
     if n * (n - 1) == expected:
         return None
     return ((n - 1) * agreeing - expected) / (n * (n - 1) - expected)
+
+
+def _count_pairs(counts: Counter[Hashable]) -> int:
+    """Count the ordered pairs of equal values."""
+    return sum(count * (count - 1) for count in counts.values())
 
 
 def cohen_kappa(pairs: Sequence[tuple[Hashable, Hashable]]) -> float | None:
@@ -126,11 +129,14 @@ def cohen_kappa(pairs: Sequence[tuple[Hashable, Hashable]]) -> float | None:
     >>> cohen_kappa([("a", "a"), ("a", "b"), ("b", "b"), ("b", "b")])
     0.5
     """
-    first, second = (Counter(values) for values in zip(*pairs, strict=True)) if pairs else ({}, {})
+    first = Counter(value for value, _ in pairs)
+    second = Counter(value for _, value in pairs)
     n_equal = sum(first_value == second_value for first_value, second_value in pairs)
     by_chance = sum(count * second[value] for value, count in first.items())
     n = len(pairs)
-    return None if by_chance == n * n else (n * n_equal - by_chance) / (n * n - by_chance)
+    if by_chance == n * n:
+        return None
+    return (n * n_equal - by_chance) / (n * n - by_chance)
 
 
 def measure_agreement(dataset: Dataset, plan: FoldPlan) -> Agreement | None:
@@ -155,7 +161,8 @@ def measure_agreement(dataset: Dataset, plan: FoldPlan) -> Agreement | None:
         for first, second in combinations(sorted(votes), 2):
             by_pair[first, second].append((votes[first], votes[second]))
     kappas = [kappa for pairs in by_pair.values() if (kappa := cohen_kappa(pairs)) is not None]
-    single, majority, disputes, n_tied = list[float](), list[float](), list[Dispute](), 0
+    single, majority = list[float](), list[float]()
+    disputes, n_tied = list[Dispute](), 0
     labelled = {q: [*votes.values()] for q, votes in ballots.items() if q.gold is not None}
     for question, values in labelled.items():
         counts = Counter(values)
@@ -175,15 +182,10 @@ def measure_agreement(dataset: Dataset, plan: FoldPlan) -> Agreement | None:
         accuracies["one annotator"] = _mean(single, groups)
         if len(names) > 1:
             accuracies["most annotators"] = _mean(majority, groups)
-    return Agreement(
-        tuple(names),
-        sum(map(len, ballots.values())),
-        krippendorff_alpha([*votes.values()] for votes in ballots.values()),
-        fmean(kappas) if kappas else None,
-        accuracies,
-        n_tied,
-        tuple(disputes),
-    )
+    n_votes = sum(map(len, ballots.values()))
+    alpha = krippendorff_alpha([*votes.values()] for votes in ballots.values())
+    kappa = fmean(kappas) if kappas else None
+    return Agreement(tuple(names), n_votes, alpha, kappa, accuracies, n_tied, tuple(disputes))
 
 
 def _mean(outcomes: Sequence[float], groups: NDArray[np.int64]) -> VoteAccuracy:

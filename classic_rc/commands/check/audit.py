@@ -320,17 +320,15 @@ def _find_cues(
         advance=advance,
     )
     test.run()
-    yield (
-        "cues",
-        {
-            "n_features": len(searched) + len(test.observed_order),
-            "cues": describe_steps(test, chance),
-            "suspects": rank_suspects(table, test),
-            "accepted": {name: why for name, why in reasons.items() if name not in unknown},
-            "unknown": unknown,
-            "leaking_fields": test.leaking_fields,
-        },
-    )
+    contents = {
+        "n_features": len(searched) + len(test.observed_order),
+        "cues": describe_steps(test, chance),
+        "suspects": rank_suspects(table, test),
+        "accepted": {name: why for name, why in reasons.items() if name not in unknown},
+        "unknown": unknown,
+        "leaking_fields": test.leaking_fields,
+    }
+    yield "cues", contents
     advance("header")
     if learners is not None:
         more = _measure_header(features, chance, test, agreement, *learners)
@@ -385,12 +383,9 @@ def _find_span_cues(
     sample = _represent(dataset, MOST_SPAN_QUESTIONS)
     notes = (_part_note(sample, dataset),) if len(sample) < len(dataset) else ()
     for name, values in find_span_cues(sample, analyzer, *settings):
-        yield (
-            name,
-            {**values, "notes": (*notes, *values.get("notes", ()))}
-            if "notes" in values
-            else values,
-        )
+        if "notes" in values:
+            values = {**values, "notes": (*notes, *values["notes"])}
+        yield name, values
 
 
 def _given(table: OptionTable) -> tuple[Floats | None, Floats]:
@@ -431,19 +426,14 @@ def _measure_header(
         hits = header.predict(INPUTS[rows[-1].input]).tolist()
         ids = [header.table.questions[i].id for i in header.asked.tolist()]
         contents["annotators"] = agreement.with_learner(dict(zip(ids, hits, strict=True)))
-    features = test.features
-    steps = [step for step in test.steps if step.feature < len(features)]
-    seen = [
-        step.feature
-        for step in steps
-        if features.families[step.feature].sees == INPUTS["options only"]
-    ]
+    families = test.features.families
+    of_matrix = (step.feature for step in test.steps if step.feature < len(families))
+    seen = [j for j in of_matrix if families[j].sees == INPUTS["options only"]]
     if not seen or not rows or rows[0].input != "options only":
         return contents
     columns = np.column_stack([test.given, test.columns(seen)])
     model, _ = fit_model(test.table, columns)
-    reached = share_found(np.round(model.p, 9), test.table.right, test.table.sizes)[
-        header.asked
-    ].mean()
-    without_cues = rows[0].chance + max(rows[0].accuracy - float(reached), 0.0)
+    share = share_found(np.round(model.p, 9), test.table.right, test.table.sizes)
+    reached = float(share[header.asked].mean())
+    without_cues = rows[0].chance + max(rows[0].accuracy - reached, 0.0)
     return {**contents, "without": without_cues}

@@ -305,7 +305,8 @@ def _examples(
     value = features.values[step.feature] if step.feature < len(features) else ""
     examples = []
     for i in first[:_SHOWN_EXAMPLES]:
-        question, text = table.questions[int(table.question[i])], table.texts[i]
+        question = table.questions[int(table.question[i])]
+        text = table.texts[i]
         if family.sees == {"question"}:
             text = f"{text}: {question.query}"
         else:

@@ -89,9 +89,9 @@ def mend_dataset(report: CheckReport, *, train: Dataset | None = None, seed: int
             ("left out, and their gold is wrong here or in training data", len(other_gold)),
         ]
         questions = [q for q in questions if q.id not in shared]
-    names = {name for cue in report.cues for name in FIELD_NAME.findall(cue.name)} | {
-        *report.leaking_fields
-    }
+    names = {*report.leaking_fields}
+    for cue in report.cues:
+        names.update(FIELD_NAME.findall(cue.name))
     shuffled = _shuffle(questions, seed, has_votes=report.annotators is not None)
     done.append((f"options shuffled (seed {seed})", _count_changes(questions, shuffled)))
     questions = shuffled
@@ -123,21 +123,23 @@ def _count_changes(before: Sequence[Question], after: Sequence[Question]) -> int
 
 def clean_text(text: str) -> str:
     """Return a text with plain quotes and single blanks, without invisible characters."""
-    visible = "".join(
-        c for c in text if unicodedata.category(c) not in ("Cf", "Cc", "Co") or c.isspace()
-    )
+    visible = "".join(filter(_is_visible, text))
     return _BLANKS.sub(" ", visible.translate(_QUOTES)).strip()
 
 
+def _is_visible(character: str) -> bool:
+    return character.isspace() or unicodedata.category(character) not in ("Cf", "Cc", "Co")
+
+
 def _normalise(questions: Sequence[Question]) -> list[Question]:
-    result = []
+    normalised = []
     for q in questions:
         texts = candidate_texts(q.candidates) if q.task.has_choices else ()
         cleaned = [clean_text(text) or text for text in texts]
-        result.append(
-            q if cleaned == list(texts) else replace(q, candidates=TextCandidates(cleaned))
-        )
-    return result
+        if cleaned != list(texts):
+            q = replace(q, candidates=TextCandidates(cleaned))
+        normalised.append(q)
+    return normalised
 
 
 def _without_copies(questions: Sequence[Question]) -> list[Question]:
@@ -145,57 +147,47 @@ def _without_copies(questions: Sequence[Question]) -> list[Question]:
     the same gold.
     """
     seen: set[tuple[Any, ...]] = set()
-    result = []
+    originals = []
     for q in questions:
-        forms = option_forms(candidate_texts(q.candidates) if q.task.has_choices else q.gold_texts)
-        gold = [
-            text for i, text in enumerate(forms) if not q.task.has_choices or i in (q.gold or ())
-        ]
-        key = (
-            normalised_text(q.passage.text),
-            normalised_text(q.text),
-            tuple(sorted(forms)),
-            tuple(sorted(gold)),
-        )
+        if q.task.has_choices:
+            forms = option_forms(candidate_texts(q.candidates))
+            gold = [text for i, text in enumerate(forms) if i in (q.gold or ())]
+        else:
+            forms = gold = option_forms(q.gold_texts)
+        texts = normalised_text(q.passage.text), normalised_text(q.text)
+        key = (*texts, tuple(sorted(forms)), tuple(sorted(gold)))
         if key not in seen or q.gold is None:
-            result.append(q)
+            originals.append(q)
         seen.add(key)
-    return result
+    return originals
 
 
 def _shuffle(questions: Sequence[Question], seed: int, *, has_votes: bool) -> list[Question]:
     keys = text_keys(q.id for q in questions)
-    counts = np.array(
-        [len(q.candidates) if q.task.has_choices else 0 for q in questions], dtype=np.int64
-    )
+    sizes = [len(q.candidates) if q.task.has_choices else 0 for q in questions]
+    counts = np.array(sizes, dtype=np.int64)
     draws = uniform_draws(keys, counts, seed)
     starts = np.cumsum(counts) - counts
-    result = []
-    for q, start, count in zip(questions, starts.tolist(), counts.tolist(), strict=True):
+    shuffled = []
+    for q, start, count in zip(questions, starts.tolist(), sizes, strict=True):
         texts = candidate_texts(q.candidates)
-        if q.task not in (Task.SINGLE_CHOICE, Task.MULTIPLE_ANSWER) or any(
-            map(_REFERS.search, texts)
-        ):
-            result.append(q)
-            continue
-        order = np.argsort(draws[start : start + count], kind="stable").tolist()
-        gold = (
-            None
-            if q.gold is None
-            else frozenset(order.index(i) for i in q.gold if isinstance(i, int))
-        )
-        meta = {  # a field with one entry an option has the new order too
-            key: [value[i] for i in order]
-            if isinstance(value, list | tuple) and len(value) == count
-            else value
-            for key, value in q.meta.items()
-        }
-        if has_votes:
-            meta = reorder_votes(meta, order)
-        result.append(
-            replace(q, candidates=TextCandidates(texts[i] for i in order), gold=gold, meta=meta)
-        )
-    return result
+        has_order = q.task in (Task.SINGLE_CHOICE, Task.MULTIPLE_ANSWER)
+        if has_order and not any(map(_REFERS.search, texts)):
+            order = np.argsort(draws[start : start + count], kind="stable").tolist()
+            gold = q.gold
+            if gold is not None:
+                gold = frozenset(order.index(i) for i in gold if isinstance(i, int))
+            meta = dict(q.meta)
+            for key, value in meta.items():
+                # a field with one entry an option has the new order too
+                if isinstance(value, list | tuple) and len(value) == count:
+                    meta[key] = [value[i] for i in order]
+            if has_votes:
+                meta = reorder_votes(meta, order)
+            candidates = TextCandidates(texts[i] for i in order)
+            q = replace(q, candidates=candidates, gold=gold, meta=meta)
+        shuffled.append(q)
+    return shuffled
 
 
 def _without_fields(questions: Sequence[Question], names: Iterable[str]) -> list[Question]:

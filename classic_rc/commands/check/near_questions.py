@@ -99,14 +99,9 @@ def _with_passage_and_options(table: QuestionTable) -> QuestionPairs:
     """
     options = table.options
     has_content = table.has_options & (table.content.sizes >= EQUAL_CONTENT)
-    first, second, _ = overlapping_bags(
-        options.within(table.similar_passage).words,
-        options.offsets,
-        least_shared(options.sizes, _EQUAL_OPTIONS),
-        here=table.in_dataset & has_content,
-        there=has_content,
-    )
-    pairs = QuestionPairs(first, second)
+    min_shared = least_shared(options.sizes, _EQUAL_OPTIONS)
+    bags = options.within(table.similar_passage)
+    pairs = _sharing(bags, min_shared, table.in_dataset & has_content, has_content)
     larger = table.words.larger_sizes(*pairs)
     return pairs.where(table.words.shared_sizes(*pairs) >= _SAME_QUESTION * larger)
 
@@ -137,20 +132,11 @@ def _with_common_options(table: QuestionTable) -> QuestionPairs:
     """
     options, often = table.options, table.is_asked_often
     groups = _group_by_text(table)
-    seldom = _sharing_options(
-        table,
-        least_shared(options.sizes, _LEAST_SHARE),
-        options.within(groups),
-        table.in_dataset & ~often,
-        ~often,
-    )
-    by_content = _sharing_options(
-        table,
-        _least_content(table, _LEAST_SHARE),
-        table.content.within(groups),
-        table.in_dataset,
-        np.ones(len(often), dtype=bool),
-    )
+    min_shared = least_shared(options.sizes, _LEAST_SHARE)
+    bags = options.within(groups)
+    seldom = _sharing_options(table, bags, min_shared, ~often)
+    min_shared, bags = _least_content(table, _LEAST_SHARE), table.content.within(groups)
+    by_content = _sharing_options(table, bags, min_shared, np.ones_like(often))
     by_content = by_content.where(often[by_content.first] | often[by_content.second])
     return QuestionPairs(*map(np.concatenate, zip(seldom, by_content, strict=True)))
 
@@ -172,8 +158,8 @@ def _group_by_text(table: QuestionTable) -> NDArray[np.int64]:
 
 def _with_equal_gold(table: QuestionTable) -> QuestionPairs:
     """Return pairs of similar questions without options that have a gold text in common."""
-    words, here, there = table.words, table.in_dataset & ~table.has_options, ~table.has_options
-    pairs = _similar_texts(table, words, here, there)
+    words, without_options = table.words, ~table.has_options
+    pairs = _similar_texts(table, words, table.in_dataset & without_options, without_options)
     similar = words.shared_content(*pairs) >= _NEAR_CONTENT
     similar &= words.shared_bits(*pairs) >= table.least_bits
     pairs = pairs.where(similar)
@@ -213,7 +199,7 @@ def near_options(table: QuestionTable) -> Iterator[Copy]:
     options = table.options
     everywhere = np.ones(len(table.questions), dtype=bool)
     least_content = _least_content(table, _SAME_OPTIONS)
-    pairs = _sharing_options(table, least_content, table.content, table.in_dataset, everywhere)
+    pairs = _sharing_options(table, table.content, least_content, everywhere)
     share = options.shared_sizes(*pairs) / options.larger_sizes(*pairs)
     are_copies = share >= _SAME_OPTIONS
     pairs, share = pairs.where(are_copies), share[are_copies]
@@ -241,20 +227,29 @@ def _equal_options(table: QuestionTable) -> Iterator[Copy]:
 
 def _sharing_options(
     table: QuestionTable,
-    min_shared: NDArray[np.int64],
     bags: WordBags,
-    here: NDArray[np.bool_],
-    there: NDArray[np.bool_],
+    min_shared: NDArray[np.int64],
+    compared: NDArray[np.bool_],
 ) -> QuestionPairs:
     """Return pairs of questions about different passages whose options, which are no template,
     share words.
     """
-    usual = table.has_options & ~table.is_template
-    first, second, _ = overlapping_bags(
-        bags.words, bags.offsets, min_shared, here=here & usual, there=there & usual
-    )
+    usual = compared & table.has_options & ~table.is_template
+    pairs = _sharing(bags, min_shared, table.in_dataset & usual, usual)
     passage = table.similar_passage
-    return QuestionPairs(first, second).where(passage[first] != passage[second])
+    return pairs.where(passage[pairs.first] != passage[pairs.second])
+
+
+def _sharing(
+    bags: WordBags,
+    min_shared: NDArray[np.int64],
+    here: NDArray[np.bool_],
+    there: NDArray[np.bool_],
+) -> QuestionPairs:
+    first, second, _ = overlapping_bags(
+        bags.words, bags.offsets, min_shared, here=here, there=there
+    )
+    return QuestionPairs(first, second)
 
 
 def _least_content(table: QuestionTable, share: float) -> NDArray[np.int64]:

@@ -71,7 +71,8 @@ class NullDistribution:
         # (n_options, 2 + n_chosen): what expectations, variances of features that one option of a
         # question has, and covariances with the chosen features are sums of
         self._moments = self._make_moments()
-        expected, squares, self._across = features.sums(*np.split(self._moments, [1, 2], axis=1))
+        by_use = np.split(self._moments, [1, 2], axis=1)
+        expected, squares, self._across = features.sums(*by_use)
         self._expected, variance = expected[:, 0], squares[:, 0]
         self._moments[:, 1] -= model.spread[1] ** 2
         is_first = events is None
@@ -246,10 +247,11 @@ def _exact_deviates(rare: Integers, n: int, entries: Sequence[tuple[Integers, Fl
 
     place = np.full(n, -1, dtype=np.int64)
     place[rare] = np.arange(len(rare))
-    features = np.concatenate([np.empty(0, dtype=np.int64), *(f for f, _ in entries)])
-    chances = np.concatenate([np.empty(0), *(p for _, p in entries)])
+    no_features = np.empty(0, dtype=np.int64), np.empty(0)
+    features, chances = map(np.concatenate, zip(no_features, *entries, strict=True))
     is_rare = place[features] >= 0
-    rows, chances = place[features[is_rare]], np.clip(chances[is_rare], 0, 1)
+    rows = place[features[is_rare]]
+    chances = np.clip(chances[is_rare], 0, 1)
     if len(rare) <= 2**16:
         rows = rows.astype(np.uint16)  # has a faster sort
     order = np.argsort(rows, kind="stable")

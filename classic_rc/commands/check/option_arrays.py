@@ -101,15 +101,8 @@ class OptionTable:
                 right += is_right
                 rows.append(i)
                 counts.append(len(options))
-        offsets = offsets_of(counts)
-        return cls(
-            dataset,
-            analyzer,
-            np.array(rows, dtype=np.int64),
-            texts,
-            offsets,
-            np.array(right, dtype=np.bool_),
-        )
+        numbers, flags = np.array(rows, dtype=np.int64), np.array(right, dtype=np.bool_)
+        return cls(dataset, analyzer, numbers, texts, offsets_of(counts), flags)
 
     def __len__(self) -> int:
         """Return the number of questions."""
@@ -164,22 +157,18 @@ class OptionTable:
         for q in self.questions:
             if id(q.passage) not in number_of:
                 text = normalised_text(q.passage.text).encode("utf-8", "surrogatepass")
-                number_of[id(q.passage)] = number.setdefault(
-                    hashlib.sha256(text).digest(), len(number)
-                )
+                digest = hashlib.sha256(text).digest()
+                number_of[id(q.passage)] = number.setdefault(digest, len(number))
                 if len(number) > len(passages):
                     passages.append(q.passage)
-        return PassageTexts(passages), np.array(
-            [number_of[id(q.passage)] for q in self.questions], dtype=np.int64
-        )
+        numbers = [number_of[id(q.passage)] for q in self.questions]
+        return PassageTexts(passages), np.array(numbers, dtype=np.int64)
 
     @cached_property
     def _distinct(self) -> tuple[list[str], Integers]:
         number: dict[str, int] = {}
-        index = np.array(
-            [number.setdefault(text, len(number)) for text in self.texts], dtype=np.int64
-        )
-        return list(number), index
+        index = [number.setdefault(text, len(number)) for text in self.texts]
+        return list(number), np.array(index, dtype=np.int64)
 
     @property
     def distinct_texts(self) -> list[str]:
@@ -193,9 +182,8 @@ class OptionTable:
 
     def of_texts(self, measure: Callable[[str], float]) -> Floats:
         """Measure each text, and return the measure of each option."""
-        return np.array([measure(text) for text in self.distinct_texts], dtype=np.float64)[
-            self.text_index
-        ]
+        measures = np.array([*map(measure, self.distinct_texts)], dtype=np.float64)
+        return measures[self.text_index]
 
     @cached_property
     def normalised(self) -> tuple[Integers, Callable[[int], str]]:
@@ -207,9 +195,11 @@ class OptionTable:
             number.setdefault(folded_text(text), len(number)) for text in self.distinct_texts
         ]
         first = np.unique(numbers, return_index=True)[1]
-        return np.array(numbers, dtype=np.int64)[self.text_index], lambda i: folded_text(
-            self.distinct_texts[first[i]]
-        )
+
+        def text_of(i: int) -> str:
+            return folded_text(self.distinct_texts[first[i]])
+
+        return np.array(numbers, dtype=np.int64)[self.text_index], text_of
 
     @cached_property
     def encoder(self) -> TextEncoder:
@@ -220,9 +210,7 @@ class OptionTable:
         """Return the words of texts as numbers, and the offsets of the texts. A short "n't" is
         "not".
         """
-        return self.encoder.encode(
-            [_NEGATION.sub(" not", t) if "'" in t or "’" in t else t for t in texts]
-        )
+        return self.encoder.encode([*map(_spell_out_not, texts)])
 
     @cached_property
     def has_contractions(self) -> bool:
@@ -243,11 +231,8 @@ class OptionTable:
         counts = np.zeros(len(offsets) - 1)
         for start, stop in runs_of(np.diff(offsets), _BLOCK_TOKENS):
             block_offsets = offsets[start : stop + 1]
-            keys = distinct_words(
-                tokens[block_offsets[0] : block_offsets[-1]],
-                block_offsets - block_offsets[0],
-                n_words,
-            )
+            words = tokens[block_offsets[0] : block_offsets[-1]]
+            keys = distinct_words(words, block_offsets - block_offsets[0], n_words)
             counts[start:stop] = np.bincount(keys // n_words, minlength=stop - start)
         return counts[self.text_index]
 
@@ -284,15 +269,19 @@ class OptionTable:
 
     def sum(self, values: NDArray[Any]) -> NDArray[Any]:
         """Return the sum over the options of each question."""
-        return np.add.reduceat(values, self.offsets[:-1]) if len(self) else values[:0]
+        return self._reduce(np.add, values)
 
     def largest(self, values: NDArray[Any]) -> NDArray[Any]:
         """Return the largest value of each question."""
-        return np.maximum.reduceat(values, self.offsets[:-1]) if len(self) else values[:0]
+        return self._reduce(np.maximum, values)
 
     def smallest(self, values: NDArray[Any]) -> NDArray[Any]:
         """Return the smallest value of each question."""
-        return np.minimum.reduceat(values, self.offsets[:-1]) if len(self) else values[:0]
+        return self._reduce(np.minimum, values)
+
+    def _reduce(self, combine: np.ufunc, values: NDArray[Any]) -> NDArray[Any]:
+        reduced: NDArray[Any] = values[:0]  # without questions, numpy has nothing to reduce
+        return combine.reduceat(values, self.offsets[:-1]) if len(self) else reduced
 
     def rank(self, values: Floats) -> Floats:
         """Return each value's rank in its question, from -1 (least) to 1 (most); equal values
@@ -305,10 +294,15 @@ class OptionTable:
         is_new[1:] = (ordered[1:] != ordered[:-1]) | (np.diff(self.question) > 0)
         starts = np.flatnonzero(is_new)
         ends = np.append(starts[1:], len(values))
-        place = np.repeat((starts + ends - 1) / 2, ends - starts) - self.offsets[:-1][self.question]
+        middles = (starts + ends - 1) / 2
         ranks = np.empty(len(values))
-        ranks[order] = place
+        ranks[order] = np.repeat(middles, ends - starts) - self.offsets[:-1][self.question]
         return 2 * ranks / np.maximum(self.sizes - 1, 1)[self.question] - 1
+
+
+def _spell_out_not(text: str) -> str:
+    # a search for quotes is faster than the pattern
+    return _NEGATION.sub(" not", text) if "'" in text or "’" in text else text
 
 
 def _options_of(question: Question) -> tuple[Sequence[str], list[bool]]:

@@ -93,7 +93,8 @@ def is_same_question(question: Question, second: Question) -> bool:
 
 def _is_reworded(words: list[str], others: list[str], in_passages: set[str]) -> bool:
     """Return whether the words that differ leave the question as it is."""
-    removed, added = Counter(words) - Counter(others), Counter(others) - Counter(words)
+    counts, other_counts = Counter(words), Counter(others)
+    removed, added = counts - other_counts, other_counts - counts
     changed = {*removed, *added}
     if max(removed.total() / len(words), added.total() / len(others)) > 1 - _SAME_WORDS:
         return False
@@ -113,11 +114,12 @@ def _is_reworded(words: list[str], others: list[str], in_passages: set[str]) -> 
 
 def _share_grams(tokens: list[str], others: list[str]) -> bool:
     """Return whether both passages have enough of the 4-grams of the one with fewer."""
-    grams, other_grams = (
-        {tuple(text[i : i + _ORDER]) for i in range(len(text) - _ORDER + 1)}
-        for text in (tokens, others)
-    )
+    grams, other_grams = _grams(tokens), _grams(others)
     return len(grams & other_grams) >= _SHARED_PASSAGE * min(len(grams), len(other_grams))
+
+
+def _grams(tokens: list[str]) -> set[tuple[str, ...]]:
+    return {tuple(tokens[i : i + _ORDER]) for i in range(len(tokens) - _ORDER + 1)}
 
 
 def find_cause(question: Question, second: Question) -> str | None:

@@ -31,14 +31,16 @@ def findings_section(check: CheckReport, places: Mapping[str, str]) -> dict[str,
     """Return the header, the picture of the cues, their table, and each with its examples and
     their places.
     """
-    table = cue_table(check, has_details=False, max_cues=None)
+    table, picture = cue_table(check, has_details=False, max_cues=None), None
+    if check.cues:
+        picture = safe_markup(cue_picture(check.cues))
+    else:
+        table = table.select("name")  # the columns of numbers are empty
     return {
         "header": header_table(check),
         "disputes": dispute_table(check),
-        "picture": safe_markup(cue_picture(check.cues)) if check.cues else None,
-        "table": table
-        if check.cues
-        else table.select("name"),  # without cues, the columns of numbers are empty
+        "picture": picture,
+        "table": table,
         "cues": [_cue(cue, places) for cue in check.cues],
     }
 
@@ -68,17 +70,22 @@ def check_page(reports: Sequence[CheckReport]) -> str:
 
 
 def _cue(cue: Cue, places: Mapping[str, str]) -> dict[str, Any]:
+    figures = (
+        f"coverage {100 * cue.coverage:.1f} %, precision {100 * cue.precision:.1f} %, "
+        f"alone {100 * cue.accuracy:.1f} %, chance {100 * cue.chance:.1f} %, z {cue.z:.1f}, p "
+        f"{cue.p:.3f}, id {cue.id}"
+    )
+    examples = []
+    for example in cue.examples:
+        verdict = "right" if example.right else "wrong"
+        place, pieces = places.get(example.id), _pieces(example.option)
+        examples.append((example.id, place, verdict, pieces))
     return {
         "kind": str(cue.kind),
         "sentence": cue.sentence,
         "advice": cue.advice,
-        "figures": f"coverage {100 * cue.coverage:.1f} %, precision {100 * cue.precision:.1f} %, "
-        f"alone {100 * cue.accuracy:.1f} %, chance {100 * cue.chance:.1f} %, z {cue.z:.1f}, p "
-        f"{cue.p:.3f}, id {cue.id}",
-        "examples": [
-            (e.id, places.get(e.id), "right" if e.right else "wrong", _pieces(e.option))
-            for e in cue.examples
-        ],
+        "figures": figures,
+        "examples": examples,
     }
 
 
@@ -111,23 +118,23 @@ def _pair(pair: DuplicatePair) -> dict[str, Any]:
     marks = {"[-": ("del", "-]"), "{+": ("ins", "+}")}
     diff = []
     for i, piece in enumerate(pieces):
-        mark, end = marks[piece[:2]] if i % 2 else ("", "")
-        diff.append((mark, piece[2:].removesuffix(end) if mark else piece))
-    return {
-        "id": pair.id,
-        "other": pair.other,
-        "similarity": f"{pair.similarity:.2f}",
-        "diff": [d for d in diff if d[1]],
-    }
+        mark, text = "", piece
+        if i % 2:
+            mark, end = marks[piece[:2]]
+            text = piece[2:].removesuffix(end)
+        if text:
+            diff.append((mark, text))
+    similarity = f"{pair.similarity:.2f}"
+    return {"id": pair.id, "other": pair.other, "similarity": similarity, "diff": diff}
 
 
 def defects_section(check: CheckReport) -> list[dict[str, Any]]:
     """Return the defects, each with its first places or ids."""
-    return [
-        finding.to_dict()
-        | {"places": [*map(_without_folder, finding.places)] or list(finding.examples)}
-        for finding in other_defects(check)
-    ]
+    defects = []
+    for finding in other_defects(check):
+        places = [*map(_without_folder, finding.places)] or list(finding.examples)
+        defects.append({**finding.to_dict(), "places": places})
+    return defects
 
 
 def other_defects(check: CheckReport) -> list[Any]:
@@ -162,9 +169,10 @@ def cue_picture(cues: Sequence[Cue]) -> str:
     """Return the picture of one cue or more as SVG; it needs no other file."""
     lowest = min(min(cue.coverage for cue in cues), 0.01) / 1.5
     span = -math.log10(lowest)
+    right = _WIDTH - _RIGHT
 
     def x(coverage: float) -> float:
-        return _LEFT + (_WIDTH - _LEFT - _RIGHT) * (math.log10(max(coverage, lowest)) + span) / span
+        return _LEFT + (right - _LEFT) * (math.log10(max(coverage, lowest)) + span) / span
 
     def y(precision: float) -> float:
         return _TOP + (_HEIGHT - _TOP - _BOTTOM) * (1 - precision)
@@ -182,7 +190,7 @@ def cue_picture(cues: Sequence[Cue]) -> str:
         "<title>Coverage and precision of the cues</title>",
     ]
     for tick in (0, 0.25, 0.5, 0.75, 1):
-        parts.append(line(_LEFT, y(tick), _WIDTH - _RIGHT, y(tick), grid))
+        parts.append(line(_LEFT, y(tick), right, y(tick), grid))
         parts.append(
             f'<text x="{_LEFT - 8}" y="{y(tick) + 4:.1f}" text-anchor="end">{100 * tick:g}</text>'
         )
@@ -193,7 +201,7 @@ def cue_picture(cues: Sequence[Cue]) -> str:
                 f'<text x="{x(tick):.1f}" y="{y(0) + 18:.1f}" '
                 f'text-anchor="middle">{100 * tick:g}</text>'
             )
-    middle = (_WIDTH - _RIGHT + _LEFT) / 2
+    middle = (right + _LEFT) / 2
     parts.append(
         f'<text x="{middle}" y="{_HEIGHT - 8}" text-anchor="middle">coverage, % of questions</text>'
     )
@@ -203,16 +211,15 @@ def cue_picture(cues: Sequence[Cue]) -> str:
     )
     has_one_chance = len({cue.about for cue in cues}) == 1
     if has_one_chance:
-        parts.append(line(_LEFT, y(first.chance), _WIDTH - _RIGHT, y(first.chance), dashed))
+        parts.append(line(_LEFT, y(first.chance), right, y(first.chance), dashed))
     for sign in (-1, 1) if has_one_chance else ():
         points = []
         for i in range(_STEPS + 1):
             coverage = 10 ** (-span * (1 - i / _STEPS))
             deviation = math.sqrt(first.chance * (1 - first.chance) / (coverage * total))
-            points.append(
-                (x(coverage), y(min(max(first.chance + sign * first.bound * deviation, 0), 1)))
-            )
-        path = " ".join(f"{a:.1f},{b:.1f}" for a, b in points)
+            precision = first.chance + sign * first.bound * deviation
+            points.append(f"{x(coverage):.1f},{y(min(max(precision, 0), 1)):.1f}")
+        path = " ".join(points)
         parts.append(f'<polyline points="{path}" fill="none" stroke="#666"/>')
     for cue, place in _place_names(cues, [y(cue.precision) for cue in cues]):
         centre, top = x(cue.coverage), y(cue.precision)
@@ -239,7 +246,7 @@ def _place_names(cues: Sequence[Cue], heights: Sequence[float]) -> Iterator[tupl
     used: list[float] = []
     for height, _ in places:
         used.append(max(height, used[-1] + _LINE) if used else height)
-    for i in range(len(used) - 1, -1, -1):
-        used[i] = min(used[i], lowest - _LINE * (len(used) - 1 - i))
+    for n_below, i in enumerate(reversed(range(len(used)))):
+        used[i] = min(used[i], lowest - _LINE * n_below)
     for (_, number), place in zip(places, used, strict=True):
         yield cues[number], place

@@ -132,7 +132,6 @@ def _option_texts(question: Question) -> Sequence[str]:
 
 def _is_common(codes: NDArray[np.int64], values: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Return whether each code has more than `_MAX_USES` different values."""
-    n_codes, n_values = int(codes.max(initial=-1)) + 1, int(values.max(initial=0)) + 1
-    code_of_pair = distinct(codes * n_values + values) // n_values
-    counts = np.bincount(code_of_pair, minlength=n_codes)
+    n_values = int(values.max(initial=0)) + 1
+    counts = np.bincount(distinct(codes * n_values + values) // n_values)
     return np.asarray(counts[codes] > _MAX_USES)

@@ -51,11 +51,11 @@ def fail_messages(
     """
     name = report.dataset.name
     failing = {CueKind.ARTIFACT: "artifacts", CueKind.SHORTCUT: "shortcuts"}
-    lines = [
-        f"{name}: {cue.kind}: {cue.sentence} ({cue.id})"
-        for cue in report.cues
-        if failing.get(cue.kind) in kinds and not accepted.keys() >= {*cue.id.split("+")}
-    ]
+    lines = []
+    for cue in report.cues:
+        is_accepted = accepted.keys() >= {*cue.id.split("+")}
+        if failing.get(cue.kind) in kinds and not is_accepted:
+            lines.append(f"{name}: {cue.kind}: {cue.sentence} ({cue.id})")
     for finding in report.findings:
         kind, before = finding.kind, ""
         if earlier := accepted.get(kind.name, accepted.get(kind.what)):
@@ -73,7 +73,8 @@ def fail_messages(
 def improvements(report: CheckReport, baseline: Mapping[str, EarlierFinding]) -> list[str]:
     """Return one line for each finding of a baseline that is gone or has a smaller count."""
     counts: dict[str, float] = {finding.kind.what: finding.count for finding in report.findings}
-    counts |= dict.fromkeys((key for cue in report.cues for key in cue.id.split("+")), inf)
+    for cue in report.cues:
+        counts |= dict.fromkeys(cue.id.split("+"), inf)
     lines = []
     for key, (what, count) in baseline.items():
         if key not in counts:
@@ -88,19 +89,16 @@ def mend_tables(before: CheckReport, after: CheckReport, repairs: Repairs) -> li
     done = [[what, count] for what, count in repairs.done] or [["nothing to repair", 0]]
     tables = [Table("repairs", [Column("repair"), Column("questions", "count")], [RowGroup(done)])]
     rows: list[Sequence[Cell | Value]] = []
-    now = {row.input: row.accuracy for row in after.header}
-    rows += [
-        [f"a learner reads {row.input}", row.accuracy, now.get(row.input)] for row in before.header
-    ]
+    accuracy_after = {row.input: row.accuracy for row in after.header}
+    for row in before.header:
+        name = f"a learner reads {row.input}"
+        rows.append([name, row.accuracy, accuracy_after.get(row.input)])
+    precision_before = {cue.label: cue.precision for cue in before.cues}
     precision_after = {cue.label: cue.precision for cue in after.cues}
-    first = {cue.label: cue.precision for cue in before.cues}
-    rows += [
-        [name, first.get(name), precision_after.get(name)] for name in {**first, **precision_after}
-    ]
-    columns = [
-        Column("right, or precision of a cue"),
-        *(Column(n, "percent", 1) for n in ("before", "after")),
-    ]
+    for name in precision_before | precision_after:
+        rows.append([name, precision_before.get(name), precision_after.get(name)])
+    columns = [Column("right, or precision of a cue")]
+    columns += [Column("before", "percent", 1), Column("after", "percent", 1)]
     notes = []
     if any(cue.about for cue in after.cues):
         notes.append("cues of span data are in passages and questions: a program cannot mend them")
@@ -153,14 +151,11 @@ def dispute_table(report: CheckReport) -> Table | None:
         return None
     columns = [Column(name) for name in ("id", "gold", "most annotators", "against", "a learner")]
     verdicts = {True: "is right", False: "is wrong too", None: None}
-    rows = [
-        [
-            *(dispute.id, dispute.gold, dispute.answer),
-            f"{dispute.against:,} of {dispute.votes:,}",
-            verdicts[None if dispute.learner is None else dispute.learner > 0],
-        ]
-        for dispute in disputes[:_SHOWN_DISPUTES]
-    ]
+    rows = []
+    for dispute in disputes[:_SHOWN_DISPUTES]:
+        against = f"{dispute.against:,} of {dispute.votes:,}"
+        verdict = verdicts[None if dispute.learner is None else dispute.learner > 0]
+        rows.append([dispute.id, dispute.gold, dispute.answer, against, verdict])
     n_more = len(disputes) - len(rows)
     notes = [f"and {n_more:,} more: --format json has all"] if n_more else []
     return Table("annotators against gold", columns, [RowGroup(rows)], notes)
@@ -176,32 +171,22 @@ def cue_table(
     """
     has_spans = any(cue.about for cue in report.cues)
     columns = [
-        *(
-            Column("finding" if has_spans else "the option that …", key="name"),
-            Column("is", key="direction"),
-            Column("", key="kind"),
-        ),
-        *(
-            Column("coverage", "percent", 1),
-            Column("precision", "percent", 1),
-            Column("alone", "percent", 1),
-        ),
-        *(Column("chance", "percent", 1), Column("z", "number", 1), Column("p", "p", 3)),
+        Column("finding" if has_spans else "the option that …", key="name"),
+        Column("is", key="direction"),
+        Column("", key="kind"),
+        Column("coverage", "percent", 1),
+        Column("precision", "percent", 1),
+        Column("alone", "percent", 1),
+        Column("chance", "percent", 1),
+        Column("z", "number", 1),
+        Column("p", "p", 3),
     ]
     cues = report.cues if has_details else report.cues[:max_cues]
-    rows: list[Sequence[Cell | Value]] = [
-        [
-            *(
-                _shorten(cue.label, has_details),
-                cue.direction,
-                str(cue.kind),
-                cue.coverage,
-                cue.precision,
-            ),
-            *(cue.accuracy, cue.chance, cue.z, cue.p),
-        ]
-        for cue in cues
-    ]
+    rows: list[Sequence[Cell | Value]] = []
+    for cue in cues:
+        name = _shorten(cue.label, has_details)
+        shares = cue.coverage, cue.precision, cue.accuracy, cue.chance
+        rows.append([name, cue.direction, str(cue.kind), *shares, cue.z, cue.p])
     notes = list(_cue_notes(report, len(cues), has_details))
     if has_details:
         notes += [note for cue in cues for note in _example_notes(cue)]
@@ -212,7 +197,8 @@ def cue_table(
         rows = [[outcome, *[None] * (len(columns) - 1)]]
     if not has_details:  # what fits 80 columns
         narrow = [0, 1, 2, 3, 4, 7]
-        columns, rows = [columns[i] for i in narrow], [[row[i] for i in narrow] for row in rows]
+        columns = [columns[i] for i in narrow]
+        rows = [[row[i] for i in narrow] for row in rows]
     return Table("cues", columns, [RowGroup(rows)], notes)
 
 
@@ -299,7 +285,9 @@ def _join_ids(ids: tuple[str, ...], room: int) -> str:
     """
     width = max(room // len(ids) - 2, 12)
     head = width // 2 - 1
-    return ", ".join(i if len(i) <= width else f"{i[:head]}…{i[head + 1 - width :]}" for i in ids)
+    tail = width - head - 1
+    short_ids = (id_ if len(id_) <= width else f"{id_[:head]}…{id_[-tail:]}" for id_ in ids)
+    return ", ".join(short_ids)
 
 
 _SHOWN_PAIRS = 3
@@ -315,17 +303,13 @@ def duplicates_table(findings: Iterable[Finding], max_pairs: int = _SHOWN_PAIRS)
     """
     from classic_rc.commands.check.duplicates import DuplicateFinding
 
-    blocks = [
-        RowGroup(
-            [
-                [pair.id, pair.other, pair.similarity, pair.diff(_DIFF_WIDTH)]
-                for pair in sorted(finding.pairs, key=lambda pair: pair.similarity)[:max_pairs]
-            ],
-            f"{finding.kind.what} ({finding.count:,}, {finding.kind.severity})",
-        )
-        for finding in findings
-        if isinstance(finding, DuplicateFinding)
-    ]
+    blocks = []
+    for finding in findings:
+        if isinstance(finding, DuplicateFinding):
+            pairs = sorted(finding.pairs, key=lambda pair: pair.similarity)[:max_pairs]
+            rows = [[p.id, p.other, p.similarity, p.diff(_DIFF_WIDTH)] for p in pairs]
+            title = f"{finding.kind.what} ({finding.count:,}, {finding.kind.severity})"
+            blocks.append(RowGroup(rows, title))
     if not blocks:
         return None
     columns = [

@@ -37,7 +37,8 @@ class WordBags(NamedTuple):
         for _, _, has in bags.distinct_words():
             n_texts += np.bincount(has, minlength=len(content))
         others = np.maximum(n_texts - 2, 0)  # texts with the word, without a pair
-        return bags._replace(bits=content * np.log2(2 * len(texts) / (1 + 2 * others)))
+        rarity = np.log2(2 * len(texts) / (1 + 2 * others))
+        return bags._replace(bits=content * rarity)
 
     @property
     def sizes(self) -> NDArray[np.int64]:
@@ -61,15 +62,16 @@ class WordBags(NamedTuple):
         """Yield blocks of bags with their different words, ascending: the bag in the block, and
         the word.
         """
-        n = max(len(self.is_content), 1)
-        for start, stop in runs_of(self.sizes, _BLOCK_WORDS):
+        n, sizes = max(len(self.is_content), 1), self.sizes
+        for start, stop in runs_of(sizes, _BLOCK_WORDS):
             words = self.words[self.offsets[start] : self.offsets[stop]]
-            pairs = distinct(np.repeat(np.arange(stop - start), self.sizes[start:stop]) * n + words)
-            yield slice(start, stop), *np.divmod(pairs, n)
+            bag = np.repeat(np.arange(stop - start), sizes[start:stop])
+            yield slice(start, stop), *np.divmod(distinct(bag * n + words), n)
 
     def content(self) -> WordBags:
         """Return the different content words of each bag, in ascending order."""
-        sizes, words = np.zeros(len(self.sizes), dtype=np.int64), [self.words[:0]]
+        sizes = np.zeros(len(self.offsets) - 1, dtype=np.int64)
+        words = [self.words[:0]]
         for block, bag, word in self.distinct_words():
             is_content = self.is_content[word] > 0
             words.append(word[is_content].astype(np.int32))
@@ -97,10 +99,9 @@ class WordBags(NamedTuple):
 
     def codes(self) -> NDArray[np.uint64]:
         """Return a hash of each bag; the order of the words does not matter."""
-        sums = np.concatenate(
-            [np.zeros(1, np.uint64), np.cumsum(mix(mix(self.words.astype(np.uint64))))]
-        )
-        return sums[self.offsets[1:]] - sums[self.offsets[:-1]]
+        sums = np.cumsum(mix(mix(self.words.astype(np.uint64))))
+        sums = np.concatenate([np.zeros(1, np.uint64), sums])
+        return np.diff(sums[self.offsets])
 
     def shared_content(
         self, first: NDArray[np.int64], second: NDArray[np.int64]
