@@ -306,7 +306,7 @@ class _Measurements:
             interval = self._interval(i, j)
             p, exact = tests.get((i, j), (None, None))
             p_holm = adjusted_of.get((i, j))
-            outcomes = self._outcomes(i, j)
+            outcomes = self._outcomes(i, j)  # wins, ties and losses
             differences.append(
                 PairedDifference(first, second, difference, interval, p, exact, p_holm, *outcomes)
             )

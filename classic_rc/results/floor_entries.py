@@ -37,7 +37,7 @@ _DIGITS = 10
 
 _DIGITS_OF_DISTANCES = 6
 
-_OF_DATASET = ("reader", "split", "task", "fingerprint", "passages", "questions", "candidates")
+_OF_DATASET = "reader split task fingerprint passages questions candidates".split()
 
 
 def floor_entry(

@@ -67,7 +67,7 @@ def _learned(dataset: FloorDataset, row: FloorRow | None) -> dict[str, Any] | No
 
 
 def _task_entry(task: EvaluatorTask, numbers: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
-    names = ("version", "data", "subset", "split", "questions", "metric", "chance", "baseline")
+    names = "version data subset split questions metric chance baseline".split()
     floor = numbers.get(task.floor or "")
     facts = {name: getattr(task, name) for name in names}
     command = task.command if floor is None else f"classic-rc floor {task.floor}"

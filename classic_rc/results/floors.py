@@ -441,7 +441,7 @@ class Floor:
         return dict(zip(("above_chance", "above_floor"), distances, strict=True))
 
 
-_HIDDEN = ("expected", "ties", "trained_on", "tuned_on", "tuned_here", "version", "signature")
+_HIDDEN = "expected ties trained_on tuned_on tuned_here version signature".split()
 
 
 def bounds(intervals: Mapping[str, Sequence[float]], metric: str) -> tuple[float, float] | None:

@@ -161,10 +161,8 @@ def _found(questions: Sequence[Question]) -> Noted:
     return Noted(*group_by_rank(questions, _DEPTHS, _FOUND))
 
 
-_QUESTION_TYPES = (
-    *("what", "who", "whose", "which", "when", "where", "why", "how", "how many"),
-    *("yes/no", "cloze", _OTHER),
-)
+_QUESTION_WORDS = "what who whose which when where why how".split()
+_QUESTION_TYPES = (*_QUESTION_WORDS, "how many", "yes/no", "cloze", _OTHER)
 
 DERIVED_KEYS: Mapping[str, DerivedKey] = {
     "question-type": DerivedKey(

@@ -451,12 +451,6 @@ def holm(p_values: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]
     p = np.asarray(p_values, dtype=np.float64)
     order = np.argsort(p, kind="stable")
     factors = np.arange(len(p), 0, -1)  # m - j + 1
-    adjusted = np.minimum(1, p[order] * factors)
-    return _restore_order(np.maximum.accumulate(adjusted), order)
-
-
-def _restore_order(values: NDArray[np.float64], order: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Undo the sorting ``values = original[order]``."""
-    result = np.empty_like(values)
-    result[order] = values
-    return result
+    adjusted = np.empty_like(p)
+    adjusted[order] = np.maximum.accumulate(np.minimum(1, p[order] * factors))
+    return adjusted

@@ -32,9 +32,9 @@ DEFINING_NOTE = (
 
 _GIVEN, _MISSING = "given numbers, not compared", "not measured"
 _FACTS = (
-    *("solver", "variant", "block", "expected", "tie_rate", "selected_share", "ties"),
-    *("tuned_on", "tuned_here", "trained_on", "signature"),
-)
+    "solver variant block expected tie_rate selected_share ties tuned_on tuned_here trained_on "
+    "signature"
+).split()
 _TIES = {
     "partial": "tied best candidates share the credit",
     "first": "the first of the tied best candidates is the answer",

@@ -120,10 +120,10 @@ def test_bert_on_multirc_has_no_macro_average():
 
 
 def rows_of(**facts) -> list[PublishedRow]:
-    rows = load_published().rows
+    rows = list(load_published().rows)
     for key, value in facts.items():
         rows = [row for row in rows if getattr(row, key) == value]
-    return list(rows)
+    return rows
 
 
 def row_of(**facts) -> PublishedRow:
