@@ -327,8 +327,8 @@ class _SketchedTexts:
         self.offsets = offsets_of(self.lengths)
         vocabulary = encoder.vocabulary
         self._keys = text_keys(vocabulary)
-        is_character = [len(word) == 1 and not word.isascii() for word in vocabulary]
-        self._is_character = np.array(is_character, dtype=bool)
+        is_character = (len(word) == 1 and not word.isascii() for word in vocabulary)
+        self._is_character = np.fromiter(is_character, dtype=bool, count=len(vocabulary))
         is_stop_word = np.array([word in stops for word in vocabulary], dtype=bool)
         self._weights = np.where(is_stop_word, 0.0, np.where(self._is_character, 0.5, 1.0))
         self._order = np.where(self._has_characters(), _CHARACTER_GRAM, _WORD_GRAM)
@@ -377,8 +377,10 @@ class _SketchedTexts:
             for block in runs_of(self.lengths[texts], _BLOCK_TOKENS):
                 block_texts = texts[slice(*block)]
                 lengths = self.lengths[block_texts]
-                tokens = self.tokens[ragged_indices(self.offsets[block_texts], lengths)]
-                hashes, row = ngram_hashes(self._keys[tokens], lengths, order)
+                places = ragged_indices(self.offsets[block_texts], lengths)
+                keys = self._keys[self.tokens[places]]
+                del places
+                hashes, row = ngram_hashes(keys, lengths, order)
                 sampled = _is_sampled(hashes, halvings)
                 grams.append(hashes[sampled])
                 rows.append(block_texts[row[sampled]])

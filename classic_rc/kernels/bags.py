@@ -151,8 +151,10 @@ def overlapping_bags(
         return flagged(a, b) & (sizes[a] >= needed(a, b))  # a is not the larger one
 
     pairs = [np.empty((3, 0), dtype=np.int64)]
-    keys = rarest.keys(min_shared[by_size])
-    for first_rows, second_rows, _ in pairs_with_equal_keys(*keys, len(sizes), neighbours, fits):
+    pairs_of_rows = pairs_with_equal_keys(
+        *rarest.keys(min_shared[by_size]), len(sizes), neighbours, fits
+    )
+    for first_rows, second_rows, _ in pairs_of_rows:
         a, b = by_size[first_rows], by_size[second_rows]
         shared = _count_in_blocks(numbers, offsets, a, b)
         pairs.append(np.stack([a, b, shared])[:, shared >= needed(a, b)])
@@ -275,7 +277,7 @@ class _Rarest(NamedTuple):
         min_shared = np.where(smallest < self.sizes, fewest, unreachable)
         rows, keys = self._keys_of_two(min_shared)
         del smallest, min_shared
-        _, has_part = binary_search(keys, np.sort(part_keys))
+        has_part = binary_search(keys, np.sort(part_keys))[1]
         rows, keys = rows[has_part], keys[has_part]
         # Among equal keys, smaller rows come first. So the parts that are next in size precede a
         # row.
@@ -295,10 +297,9 @@ class _Rarest(NamedTuple):
             block_counts = counts[start:stop]
             block_parts = parts[ragged_indices(first_parts[start:stop], block_counts)]
             block_wholes = np.repeat(wholes[start:stop], block_counts)
-            part_sizes = self.sizes[block_parts]
             fits = block_parts < block_wholes
-            fits &= part_sizes >= fewest[block_wholes]
-            fits &= part_sizes < self.sizes[block_wholes]
+            fits &= self.sizes[block_parts] >= fewest[block_wholes]
+            fits &= self.sizes[block_parts] < self.sizes[block_wholes]
             yield block_parts[fits], block_wholes[fits]
 
 

@@ -129,6 +129,7 @@ def query_words(
     words = arrays.question_tokens
     keys = arrays.question_passage[question] * arrays.n_words + words
     run, is_in_passage = look_up(keys, postings.keys)
+    del keys
     offsets = offsets_of(np.bincount(question[is_in_passage], minlength=len(lengths)))
     after = place >= placeholders[question]
     return QueryWords(
@@ -237,8 +238,8 @@ def mention_distances(
     longest_passage = int(np.diff(arrays.passage_offsets).max(initial=0))
     longest_query = int(np.diff(arrays.question_offsets).max(initial=0))
     stride = 2 * (longest_passage + longest_query + 2) + 1
-    first_keys = np.arange(len(postings.keys)) * stride
-    keys = np.repeat(first_keys, np.diff(postings.offsets))
+    keys = np.arange(len(postings.keys)) * stride  # of the runs
+    keys = np.repeat(keys, np.diff(postings.offsets))
     keys += postings.positions
 
     def nearest(runs: NDArray[np.int64], positions: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -325,6 +326,7 @@ def _shift_block(
     of_token = np.repeat(np.arange(len(sizes)), sizes)
     keys = passage[of_token] * arrays.n_words + arrays.candidate_tokens
     run, is_in_passage = look_up(keys, postings.keys)
+    del keys
     place = np.arange(len(of_token)) - arrays.candidate_offsets[of_token]
     place += placeholders[question[of_token]]
     filling_runs, filling_places = run[is_in_passage], place[is_in_passage]

@@ -41,5 +41,8 @@ def ngram_hashes(keys: Hashes, lengths: Integers, order: int) -> tuple[Hashes, I
     starts = ragged_indices(offsets_of(lengths)[:-1], counts)
     hashes = keys[starts]
     for i in range(1, order):
-        hashes = mix(hashes + np.uint64(i)) ^ keys[starts + i]
+        hashes += np.uint64(i)
+        hashes = mix(hashes)
+        starts += 1
+        hashes ^= keys[starts]
     return mix(hashes), np.repeat(np.arange(len(lengths)), counts)

@@ -92,15 +92,10 @@ def ngram_counts(
             grams, is_found = look_up(grams * n_runs + ends, table)
             at, grams = at[is_found], grams[is_found]
         begins = np.flatnonzero(n_left >= n)
-        found_weights = summed[at + n] - summed[at]
-        weights_of_all = summed[begins + n] - summed[begins]
-        counts.append(
-            NgramCounts(
-                np.bincount(owner[at], minlength=n_texts),
-                sums_by(owner[at], found_weights, n_texts),
-                sums_by(owner[begins], weights_of_all, n_texts),
-            )
-        )
+        found = np.bincount(owner[at], minlength=n_texts)
+        found_weight = sums_by(owner[at], summed[at + n] - summed[at], n_texts)
+        weight = sums_by(owner[begins], summed[begins + n] - summed[begins], n_texts)
+        counts.append(NgramCounts(found, found_weight, weight))
     return counts
 
 

@@ -190,6 +190,7 @@ class RoughSums:
             lists = lists_of.indices[at]
             query = (queries[hits] - first).repeat(n_places)
             which = asks.take(query * n_lists + lists).nonzero()[0]
+            del query
             weights = self._weights[lists[which]]
             codes = self._codes[lists_of.data[at[which]]]
             added = self._postings.scores(weights, codes, self._term_scores)
@@ -218,9 +219,9 @@ def _find_largest(
         kth_largest = np.partition(largest, n_chunks - k, axis=1)[:, n_chunks - k]
         enough = np.maximum(kth_largest - slack, 1).astype(sums.dtype)
     # Flat indices: NumPy needs several times as long for indices of two axes.
-    is_large = (largest >= enough[:, None]).ravel()
-    query, chunk = np.divmod(is_large.nonzero()[0], n_chunks)
-    first_places = (chunk * n_queries + query)[:, None]
-    places = first_places + np.arange(0, sums.size, n_chunks * n_queries)
+    chunks = (largest >= enough[:, None]).ravel().nonzero()[0]
+    query, chunk = np.divmod(chunks, n_chunks)
+    places = (chunk * n_queries + query)[:, None]
+    places = places + np.arange(0, sums.size, n_chunks * n_queries)
     which = sums.ravel().take(places) >= enough.take(query)[:, None]
     return places.ravel()[which.ravel().nonzero()[0]]

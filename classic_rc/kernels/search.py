@@ -288,11 +288,11 @@ def _find_top_of_all(
         slots[cells] = numbers
         slot = slots[cells]
         last_postings = np.flatnonzero(slot == numbers)
-        weights = block_terms.weights[list_of_posting]
-        added = postings.scores(weights, lists.all_codes(postings), term_scores)
+        added = postings.scores(
+            block_terms.weights[list_of_posting], lists.all_codes(postings), term_scores
+        )
         sums = sums_by(slot, added, len(cells))[last_postings]
-        boosts = block_terms.boosts[list_of_posting]
-        matched = sums_by(slot, boosts, len(cells))[last_postings]
+        matched = sums_by(slot, block_terms.boosts[list_of_posting], len(cells))[last_postings]
         list_of_hit = list_of_posting[last_postings]
         query = block_terms.texts[list_of_hit] + first
         sentences = cells[last_postings] - lists.shifts[list_of_hit]

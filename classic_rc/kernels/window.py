@@ -374,6 +374,7 @@ def pair_windows(
             np.minimum(question_sums, _LARGEST_SUM, out=question_sums)
             products = np.multiply(question_sums, capped_sums, dtype=np.int64)
             product[rows, column] = _maxima_between(products, bounds)
+            del smaller_sums, capped_sums, products
     return PairWindows(union, product, minimum)
 
 
