@@ -291,6 +291,7 @@ def _block_features(
     sizes = np.bincount(question, minlength=len(arrays.question_passage))
     all_of_question = np.zeros((len(sizes), of_candidates.shape[1]))
     np.add.at(all_of_question, question, of_candidates)
+    # Vectors are integers, so this is exactly the sum of the others.
     others = all_of_question[question] - of_candidates
     n_others = np.maximum(sizes[question] - 1, 1)
     columns = (
