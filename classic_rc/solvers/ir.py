@@ -218,9 +218,9 @@ class IRSolver(Solver):
         evidence = np.any([best.found for best in bests], axis=0)
         # Scores of the 'okapi' similarity may be negative. A corpus without a qualifying sentence
         # reports 0, which must not win over a negative score of another corpus.
-        found_scores = [np.where(best.found, best.scores, -np.inf) for best in bests]
-        values = np.where(evidence, np.max(found_scores, axis=0), 0.0)
-        return Scores(values.astype(np.float64), bests[0].offsets, evidence)
+        values = np.max([np.where(best.found, best.scores, -np.inf) for best in bests], axis=0)
+        values = np.where(evidence, values, 0.0).astype(np.float64)
+        return Scores(values, bests[0].offsets, evidence)
 
     def best_sentences(self, questions: Sequence[Question]) -> list[Best]:
         """Find the best qualifying sentence of each candidate in each corpus.

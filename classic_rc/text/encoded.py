@@ -315,8 +315,7 @@ def renumber_words(arrays: TokenArrays, vocabulary: Sequence[str]) -> tuple[Toke
     # NumPy keeps the last of repeated assignments: reversed, the first occurrence
     for tokens in reversed(parts):
         n_tokens -= len(tokens)
-        places = np.arange(n_tokens, n_tokens + len(tokens))
-        first[tokens[::-1]] = places[::-1]
+        first[tokens[::-1]] = np.arange(n_tokens, n_tokens + len(tokens))[::-1]
     used = np.flatnonzero(first < sum(map(len, parts)))
     used = used[np.argsort(first[used])]
     new = np.zeros(len(first), dtype=np.int32)

@@ -597,8 +597,8 @@ def _split_chunks(texts: Sequence[str]) -> Iterator[Sequence[str]]:
 
     At the start of a new vocabulary, few words are known until a run is finished.
     """
-    lengths = np.fromiter(map(len, texts), np.int64, len(texts))
-    ends = np.cumsum(lengths + 1)
+    ends = np.fromiter(map(len, texts), np.int64, len(texts)) + 1
+    np.cumsum(ends, out=ends)
     doublings = np.frexp(np.maximum(ends / block_size(_CHUNK_CHARACTERS), 1 / 16))[1]  # -3 to 0
     run = np.where(
         ends < block_size(_CHUNK_CHARACTERS), doublings, ends // block_size(_CHUNK_CHARACTERS)

@@ -86,11 +86,19 @@ def standardise_within_questions(scores: Scores) -> Scores:
     deviation = np.sqrt(np.bincount(owner, squares, len(counts)) / sizes)
     # The deviation of equal scores may come out as a tiny number instead of 0, so look for a real
     # difference.
-    rises = (ascending[1:] > ascending[:-1]) & (owner[1:] == owner[:-1])
-    differ = np.zeros(len(counts), dtype=np.bool_)
-    differ[owner[1:][rises]] = True
+    differ = _have_different_scores(ascending, owner, len(counts))
     divisor = np.where(differ & (deviation > 0), deviation, np.inf)[question]
     return Scores((values - mean[question]) / divisor, scores.offsets, scores.evidence)
+
+
+def _have_different_scores(
+    ascending: NDArray[np.float64], question: NDArray[np.int64], n_questions: int
+) -> NDArray[np.bool_]:
+    """Return whether the scores of each question, which ascend, are not all equal."""
+    rises = (ascending[1:] > ascending[:-1]) & (question[1:] == question[:-1])
+    differ = np.zeros(n_questions, dtype=np.bool_)
+    differ[question[1:][rises]] = True
+    return differ
 
 
 def join_ties(scores: Scores) -> Scores:
@@ -107,8 +115,8 @@ def join_ties(scores: Scores) -> Scores:
     margins = scores.margins()
     with np.errstate(over="ignore"):  # a gap above all floats is no tie
         gaps = falling[:-1] - falling[1:]
-    ties = (gaps > 0) & (gaps <= margins[owner[1:]])
-    near = ties & (owner[1:] == owner[:-1])
+    near = (gaps > 0) & (gaps <= margins[owner[1:]])
+    near &= owner[1:] == owner[:-1]
     # Only questions with a small difference need the loop over ranks.
     for q in np.unique(owner[1:][near]).tolist():
         start, stop = scores.offsets[q : q + 2].tolist()

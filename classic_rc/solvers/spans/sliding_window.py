@@ -171,9 +171,8 @@ class SpanSlidingWindow(Solver):
         arrays, order = spans.in_contexts(spans.sentence, spans.sentence_offsets)
         span = spans.candidate_span[order]
         begin = spans.sentence_offsets[spans.sentence[span]]
-        first = spans.first[span] - begin
-        last = spans.last[span] - begin
-        overlap = _restore_order(span_overlap(arrays, first, last), order)
+        overlap = span_overlap(arrays, spans.first[span] - begin, spans.last[span] - begin)
+        overlap = _restore_order(overlap, order)
         if self.context == "passage":
             passage = np.searchsorted(spans.passage_sentences, spans.sentence, side="right") - 1
             arrays, order = spans.in_contexts(passage, spans.passage_offsets)
