@@ -51,9 +51,8 @@ class Scaled(Solver):
     analyzer: Any = ANALYZER
 
     def score_candidates(self, questions):
-        return Scores.from_lists(
-            [[self.scale * len(c.text) for c in q.candidates] for q in questions]
-        )
+        lengths = ([len(c.text) for c in q.candidates] for q in questions)
+        return Scores.from_lists([self.scale * n for n in row] for row in lengths)
 
 
 class Shifted(Scaled):

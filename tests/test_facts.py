@@ -34,17 +34,16 @@ def _rows() -> list[dict[str, Any]]:
         options = rng.sample(NAMES, 4)
         text = f"{options[i % 4]} met {rng.choice(NAMES)} in town {i}. They ate rice with {i}."
         half = text.index(". ") + 1
-        rows.append(
-            {"id": f"q{i}", "text": text, "ask": f"Who met someone in town {i}?"}
-            | {
-                "options": options,
-                "key": i % 4,
-                "m1": {"author": f"a{i % 8}"},
-                "m2": {"author": f"b{i % 5}"},
-            }
-            | {"offs": [[0, half], [half + 1, len(text)]], "more": [[0, len(text)]]}
-        )
+        question = {"id": f"q{i}", "text": text, "ask": f"Who met someone in town {i}?"}
+        gold = {"options": options, "key": i % 4}
+        authors = {"m1": {"author": f"a{i % 8}"}, "m2": {"author": f"b{i % 5}"}}
+        marks = {"offs": [[0, half], [half + 1, len(text)]], "more": [[0, len(text)]]}
+        rows.append(question | gold | authors | marks)
     return rows
+
+
+def _write_rows(path: Path, rows: list[dict[str, Any]]) -> None:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
 
 
 Suite = dict[str, Any]
@@ -60,6 +59,10 @@ def _each(change: Callable[[dict[str, Any]], dict[str, Any]]) -> list[dict[str, 
     return [row | change(row) for row in _rows()]
 
 
+def _label_options(row: dict[str, Any]) -> dict[str, Any]:
+    return {"options": list(map("({}) {}".format, "ABCD", row["options"]))}
+
+
 AGAIN, REUSED = "computed again", "reused"
 CHANGES: dict[str, tuple[Suite, str]] = {
     "nothing": (_suite(), REUSED),
@@ -72,16 +75,7 @@ CHANGES: dict[str, tuple[Suite, str]] = {
     "the order of keys": (_suite(rows=[dict(sorted(r.items())) for r in _rows()]), REUSED),
     "gold": (_suite(rows=_each(lambda r: {"key": (r["key"] + 1) % 4})), AGAIN),
     "gold as letters": (_suite(rows=_each(lambda r: {"key": "ABCD"[r["key"]]})), REUSED),
-    "labels in options": (
-        _suite(
-            rows=_each(
-                lambda r: {
-                    "options": [f"({x}) {y}" for x, y in zip("ABCD", r["options"], strict=True)]
-                }
-            )
-        ),
-        REUSED,
-    ),
+    "labels in options": (_suite(rows=_each(_label_options)), REUSED),
     "a passage": (_suite(rows=_each(lambda r: {"text": r["text"].replace("rice", "fish")})), AGAIN),
     "ids": (_suite(rows=_each(lambda r: {"id": f"new {r['id']}"})), AGAIN),
     "folds": (_suite(cv=4), AGAIN),
@@ -94,18 +88,13 @@ CHANGES: dict[str, tuple[Suite, str]] = {
 
 def run_suite(folder: Path, suite: Suite) -> list[str]:
     """Run a suite in a folder; return for each cell whether it was computed again."""
-    rows = folder / "rows.jsonl"
-    rows.write_text("".join(json.dumps(row) + "\n" for row in suite["rows"]))
-    settings = {name: value for name, value in suite.items() if name != "rows"} | {
-        "path": "rows.jsonl"
-    }
-    lines = [
-        f"{name} = {json.dumps(value)}" for name, value in settings.items() if value is not None
-    ]
+    _write_rows(folder / "rows.jsonl", suite["rows"])
+    lines = ["[datasets.mine]"]
+    for name, value in (suite | {"path": "rows.jsonl", "rows": None}).items():
+        if value is not None:
+            lines.append(f"{name} = {json.dumps(value)}")
     path = folder / "suite.toml"
-    path.write_text(
-        "\n".join(["[datasets.mine]", *lines, "[systems]", 'Learned = "surface-lr"', ""])
-    )
+    path.write_text("\n".join([*lines, "[systems]", 'Learned = "surface-lr"', ""]))
     cells = folder / "out" / "cells"
     before = set(cells.iterdir()) if cells.is_dir() else set()
     assert main(["run", str(path), "--save", str(folder / "out"), "-q"]) == 0
@@ -128,17 +117,17 @@ def _signature(path: Path, capsys: Any, *arguments: str) -> Signature:
 
 def test_other_facts_have_other_signatures_and_are_not_compared(tmp_path, capsys):
     path = tmp_path / "rows.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in _rows()))
+    _write_rows(path, _rows())
     ways = {
         "plain": [FIELDS],
         "one": [f"{FIELDS},sentences=offs"],
         "other": [f"{FIELDS},sentences=more"],
         "grouped": [f"{FIELDS},meta=m1", "--group", "author"],
     }
-    signatures = {
-        name: _signature(path, capsys, "--save", str(tmp_path / name), "--fields", *way)
-        for name, way in ways.items()
-    }
+    signatures = {}
+    for name, way in ways.items():
+        saved = ("--save", str(tmp_path / name))
+        signatures[name] = _signature(path, capsys, *saved, "--fields", *way)
     assert len({str(signature) for signature in signatures.values()}) == 4
     assert len({signature.parts["data"] for signature in signatures.values()}) == 1
     assert "sentences" not in signatures["plain"].parts
@@ -147,7 +136,7 @@ def test_other_facts_have_other_signatures_and_are_not_compared(tmp_path, capsys
         assert what in capsys.readouterr().err
         assert main(["table", str(tmp_path / "plain"), str(tmp_path / marked)]) == 2
         assert what in capsys.readouterr().err
-    path.write_text("".join(json.dumps(row) + "\n" for row in _each(lambda r: {"m1": r["m2"]})))
+    _write_rows(path, _each(lambda r: {"m1": r["m2"]}))
     regrouped = ["--save", str(tmp_path / "again"), "--fields", *ways["grouped"]]
     assert str(_signature(path, capsys, *regrouped)) != str(signatures["grouped"])
     assert main(["compare", str(tmp_path / "grouped"), str(tmp_path / "again")]) == 2

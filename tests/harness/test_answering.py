@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from classic_rc.solvers.saved import save_solver
 from classic_rc.solvers.specs import parse_solver
 from classic_rc.testing import synthetic_dataset
 from tests.errors import raises
+from tests.harness.builders import label_documents
 
 
 def requests_of(dataset: Dataset, task: str = "made", prompt: str = "prompt") -> list[Request]:
@@ -23,9 +25,8 @@ def requests_of(dataset: Dataset, task: str = "made", prompt: str = "prompt") ->
     for number, question in enumerate(dataset):
         texts = [candidate.text for candidate in question.candidates]
         doc = {"passage": question.passage.text, "question": question.text, "options": texts}
-        requests += [
-            Request(task, number, i, doc, prompt, f" {text}") for i, text in enumerate(texts)
-        ]
+        for i, text in enumerate(texts):
+            requests.append(Request(task, number, i, doc, prompt, f" {text}"))
     return requests
 
 
@@ -77,7 +78,7 @@ def test_the_best_is_0_so_that_dividing_by_lengths_changes_nothing():
 def test_requests_may_come_in_any_order_with_repeats_and_of_several_tasks():
     requests = [*requests_of(CHOICES), *requests_of(CHOICES[:9], task="other")]
     expected = Answerer("sw+d").answer(requests)
-    order = np.random.default_rng(1).permutation([*range(len(requests)), *range(len(requests))])
+    order = np.random.default_rng(1).permutation([*range(len(requests))] * 2)
     values = Answerer("sw+d").answer([requests[i] for i in order])
     assert values == [expected[i] for i in order]
 
@@ -122,20 +123,10 @@ def test_a_learned_solver_comes_with_its_file(tmp_path):
 
 def label_requests(dataset: Dataset, labels: tuple[str, str]) -> list[Request]:
     """Return two requests for each option: one for each label."""
-    requests: list[Request] = []
-    for number, question in enumerate(dataset):
-        for option, candidate in enumerate(question.candidates):
-            doc = {
-                "paragraph": question.passage.text,
-                "question": question.text,
-                "answer": candidate.text,
-                "label": int(option in (question.gold or ())),
-                "idx": {"paragraph": 0, "question": number, "answer": option},
-            }
-            requests += [
-                Request("made", len(requests) // 2, i, doc, "prompt", label)
-                for i, label in enumerate(labels)
-            ]
+    requests = []
+    for number, document in enumerate(label_documents(dataset)):
+        for i, label in enumerate(labels):
+            requests.append(Request("made", number, i, document, "prompt", label))
     return requests
 
 
@@ -154,12 +145,7 @@ def test_options_with_labels_are_selected_by_the_threshold(labels, right):
 def test_gold_of_labels_is_not_read():
     dataset = synthetic_dataset(Task.MULTIPLE_ANSWER, n_passages=12, seed=4)
     requests = label_requests(dataset, (" no", " yes"))
-    relabelled = [
-        Request(
-            r.task, r.document_id, r.index, {**r.document, "label": 0}, r.prompt, r.continuation
-        )
-        for r in requests
-    ]
+    relabelled = [replace(r, document={**r.document, "label": 0}) for r in requests]
     answerer = Answerer("ir:passage", threshold=0.3)
     assert answerer.answer(requests) == answerer.answer(relabelled)
     with raises(UsageError, field="threshold", found="none"):
@@ -168,9 +154,9 @@ def test_gold_of_labels_is_not_read():
 
 def test_the_prompt_is_not_read_where_the_document_is_known():
     shots = "Ann lost the small red garden.\nQuestion: what?\nAnswer: garden\n\n"
-    assert Answerer("sw+d").answer(requests_of(CHOICES)) == Answerer("sw+d").answer(
-        requests_of(CHOICES, prompt=shots)
-    )
+    answerer = Answerer("sw+d")
+    expected = answerer.answer(requests_of(CHOICES))
+    assert answerer.answer(requests_of(CHOICES, prompt=shots)) == expected
 
 
 def test_the_question_of_an_unknown_document_is_the_end_of_the_prompt(tmp_path):
@@ -179,9 +165,9 @@ def test_the_question_of_an_unknown_document_is_the_end_of_the_prompt(tmp_path):
     save_solver(parse_solver("surface-lr,inputs=no-passage").fit(train), path)
 
     def answers(doc: dict[str, Any], prompt: str) -> list[float]:
-        texts = [c.text for c in CHOICES[0].candidates]
+        requests = requests_of(CHOICES[:1])
         return Answerer(path=path).answer(
-            [Request("made", 0, i, doc, prompt, t) for i, t in enumerate(texts)]
+            [replace(r, document=doc, prompt=prompt) for r in requests]
         )
 
     question_text = CHOICES[0].text
@@ -192,10 +178,7 @@ def test_the_question_of_an_unknown_document_is_the_end_of_the_prompt(tmp_path):
 
 def test_mutual_information_subtracts_nothing():
     requests = requests_of(CHOICES)
-    blank = [
-        Request(r.task, r.document_id, r.index + 10, r.document, "", r.continuation)
-        for r in requests
-    ]
+    blank = [replace(r, index=r.index + 10, prompt="") for r in requests]
     values = Answerer("sw+d").answer([*requests, *blank])
     assert values[: len(requests)] == Answerer("sw+d").answer(requests)
     assert set(values[len(requests) :]) == {0.0}
@@ -223,7 +206,8 @@ def test_one_continuation_and_missing_options_are_refused():
     requests = requests_of(CHOICES)
     with raises(DataError, source="task made", where="document 0", found="one continuation"):
         Answerer("sw+d").answer(requests[:1])
+    del requests[1]
     with raises(
         DataError, source="task made", where="document 0", expected="the requests of all options"
     ):
-        Answerer("sw+d").answer([r for r in requests if (r.document_id, r.index) != (0, 1)])
+        Answerer("sw+d").answer(requests)

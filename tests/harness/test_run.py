@@ -30,6 +30,7 @@ from classic_rc.solvers.specs import parse_solver
 from classic_rc.systems import System
 from classic_rc.testing import synthetic_dataset
 from tests.errors import raises
+from tests.harness.builders import label_documents
 
 pytest.importorskip(
     "lm_eval", reason="lm-evaluation-harness is not installed: pip install '.[harness]'"
@@ -66,44 +67,27 @@ def write_task(folder: Path, name: str, rows: Sequence[Mapping[str, Any]], **cha
     (folder / f"{name}.yaml").write_text("".join(lines), encoding="utf-8")
 
 
-def label_rows() -> list[dict[str, Any]]:
-    return [
-        {
-            "paragraph": q.passage.text,
-            "question": q.text,
-            "answer": candidate.text,
-            "label": int(option in (q.gold or ())),
-            "idx": {"paragraph": 0, "question": number, "answer": option},
-        }
-        for number, q in enumerate(SELECTIONS)
-        for option, candidate in enumerate(q.candidates)
-    ]
-
-
 @pytest.fixture(scope="module")
 def tasks(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with tasks."""
     folder = tmp_path_factory.mktemp("tasks")
     options = [[candidate.text for candidate in question.candidates] for question in CHOICES]
     texts = [{"passage": q.passage.text, "question": q.text} for q in CHOICES]
-    right = gold(CHOICES)
-    lists = [{**t, "options": o, "gold": g} for t, o, g in zip(texts, options, right, strict=True)]
+    lists, written = [], []
+    for text, row_options, right in zip(texts, options, gold(CHOICES), strict=True):
+        row = {**text, "options": row_options}
+        lists.append({**row, "gold": right})
+        written.append({**row, "gold": row_options[right]})
     write_task(folder, "lists", lists, doc_to_choice="options", doc_to_target="gold")
     write_task(folder, "repeated", lists, doc_to_choice="options", doc_to_target="gold", repeats=2)
-    written = [
-        {**t, "options": o, "gold": o[g]} for t, o, g in zip(texts, options, right, strict=True)
-    ]
     write_task(folder, "texts", written, doc_to_choice="options", doc_to_target="gold")
     yes = [{**text, "label": i % 2} for i, text in enumerate(texts)]
     write_task(folder, "boolean", yes, doc_to_choice=["no", "yes"], doc_to_target="label")
-    letters = [
-        {
-            "question": q.text,
-            "choices": {"text": o[:2], "label": ["A", "B"]},
-            "answerKey": "AB"[i % 2],
-        }
-        for i, (q, o) in enumerate(zip(CHOICES, options, strict=True))
-    ]
+    letters = []
+    for i, question in enumerate(CHOICES):
+        choices = {"text": options[i][:2], "label": ["A", "B"]}
+        row = {"question": question.text, "choices": choices, "answerKey": "AB"[i % 2]}
+        letters.append(row)
     write_task(
         folder,
         "letters",
@@ -115,8 +99,9 @@ def tasks(tmp_path_factory: pytest.TempPathFactory) -> Path:
     prompt = "{{paragraph}}\nQuestion: {{question}}\nAnswer: {{answer}}\nRight?"
     acc = [{"metric": "acc"}]
     common: dict[str, Any] = {"doc_to_text": prompt, "doc_to_target": "label", "metric_list": acc}
-    write_task(folder, "labels", label_rows(), doc_to_choice=["no", "yes"], **common)
-    write_task(folder, "reversed", label_rows(), doc_to_choice=["yes", "no"], **common)
+    labelled = label_documents(SELECTIONS)
+    write_task(folder, "labels", labelled, doc_to_choice=["no", "yes"], **common)
+    write_task(folder, "reversed", labelled, doc_to_choice=["yes", "no"], **common)
     write_task(
         folder,
         "generated",
@@ -193,12 +178,13 @@ def test_a_learned_solver_comes_with_its_file(tasks, tmp_path):
 
 def test_yes_and_no_are_options_of_one_task_and_letters_of_another(tasks):
     figures = run(tasks, ["boolean", "letters"], solver="longest")
-    assert figures["boolean"]["acc,none"] == sum(i % 2 for i in range(len(CHOICES))) / len(CHOICES)
-    lengths = [
-        [len(candidate.text) for candidate in question.candidates[:2]] for question in CHOICES
-    ]
-    right = [int(one < two) == i % 2 for i, (one, two) in enumerate(lengths)]
-    assert figures["letters"]["acc,none"] == sum(right) / len(right)
+    n = len(CHOICES)
+    assert figures["boolean"]["acc,none"] == (n // 2) / n
+    n_right = 0
+    for i, question in enumerate(CHOICES):
+        first, second = (len(candidate.text) for candidate in question.candidates[:2])
+        n_right += int(first < second) == i % 2
+    assert figures["letters"]["acc,none"] == n_right / n
 
 
 def test_options_in_rows_of_their_own_are_selected_together(tasks):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -39,3 +39,18 @@ def edit_manifest(
 def segment_files(folder: Path) -> list[Path]:
     """Return the segment files of an index, in the order of the index."""
     return [folder / segment.name for segment in Manifest.read(folder).segments]
+
+
+def flip_bit(path: Path, place: int, bit: int = 1) -> None:
+    """Change one bit of a file."""
+    content = bytearray(path.read_bytes())
+    content[place] ^= bit
+    path.write_bytes(content)
+
+
+def join_queries(questions: Sequence[str], options: Sequence[Sequence[str]]) -> list[str]:
+    """Return the query of each option of each question."""
+    queries = []
+    for question, texts in zip(questions, options, strict=True):
+        queries += [f"{question} {text}" for text in texts]
+    return queries

@@ -12,13 +12,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from classic_rc.errors import DataError, UsageError
-from classic_rc.kernels.arrays import small_blocks
+from classic_rc.kernels.arrays import offsets_of, small_blocks
 from classic_rc.questions import Passage
 from classic_rc.retrieval import open_corpus
 from classic_rc.retrieval.building import build_index, lock_folder
@@ -29,12 +28,11 @@ from classic_rc.retrieval.storage import MANIFEST, Manifest
 from classic_rc.retrieval.texts import fingerprint
 from tests.depth import examples
 from tests.errors import raises
-from tests.retrieval.facts import check_index
+from tests.retrieval.facts import check_index, flip_bit
 
 WORDS = "fox foxes grape grapes sour the of ran run running Zoë vine 東京".split()
-SENTENCES = st.lists(
-    st.lists(st.sampled_from(WORDS), min_size=1, max_size=6).map(" ".join), min_size=1, max_size=14
-)
+TEXTS = st.lists(st.sampled_from(WORDS), min_size=1, max_size=6).map(" ".join)
+SENTENCES = st.lists(TEXTS, min_size=1, max_size=14)
 
 
 @pytest.fixture
@@ -43,18 +41,14 @@ def corpus(tmp_path):
     sentences each.
     """
     text, rows = tmp_path / "fables.txt", tmp_path / "more.jsonl"
-    lines = [
-        f"{WORDS[i % 13]} {WORDS[i * 5 % 13]} number {i}." if i % 13 else "" for i in range(40)
-    ]
+    lines = [f"{WORDS[i % 13]} {WORDS[i * 5 % 13]} number {i}." for i in range(40)]
+    lines[::13] = [""] * len(lines[::13])
     text.write_text("\n".join(lines), encoding="utf-8")
-    texts = [
-        " ".join(f"The {word} number {i}-{j} ran." for j, word in enumerate(WORDS[: i % 4]))
-        for i in range(15)
-    ]
-    rows.write_text(
-        "".join(json.dumps({"id": f"r{i}", "text": text}) + "\n" for i, text in enumerate(texts)),
-        encoding="utf-8",
-    )
+    json_lines = []
+    for i in range(15):
+        sentences = [f"The {word} number {i}-{j} ran." for j, word in enumerate(WORDS[: i % 4])]
+        json_lines.append(json.dumps({"id": f"r{i}", "text": " ".join(sentences)}))
+    rows.write_text("\n".join(json_lines) + "\n", encoding="utf-8")
     return text, rows
 
 
@@ -105,10 +99,8 @@ def test_any_division_into_segments_gives_the_same_bits(
 
 
 def _passage(sentences):
-    ends = np.cumsum([len(sentence) + 1 for sentence in sentences]).tolist()
-    marks = tuple(
-        (end - 1 - len(sentence), end - 1) for end, sentence in zip(ends, sentences, strict=True)
-    )
+    starts = offsets_of([len(sentence) + 1 for sentence in sentences]).tolist()
+    marks = tuple((start, end - 1) for start, end in itertools.pairwise(starts))
     return Passage("p", " ".join(sentences), marks)
 
 
@@ -205,9 +197,7 @@ def test_a_build_killed_repeatedly_finishes(corpus, tmp_path, monkeypatch):
     build_index(inputs_of(corpus), tmp_path / "whole", segment_sentences=9)
     assert runs > 3
     assert files_of(tmp_path / "index") == files_of(tmp_path / "whole")
-    assert sorted(os.listdir(tmp_path / "index")) == sorted(
-        ["lock", MANIFEST, *files_of(tmp_path / "whole")]
-    )
+    assert {*os.listdir(tmp_path / "index")} == {"lock", MANIFEST, *files_of(tmp_path / "whole")}
 
 
 def test_a_finished_build_is_not_done_again(corpus, tmp_path):
@@ -277,9 +267,7 @@ def test_a_damaged_or_missing_segment_is_built_again(corpus, tmp_path, place, is
     if not is_finished:
         (index / MANIFEST).unlink()
     damaged, missing = sorted(index.glob("segment-*"))[:2]
-    content = bytearray(damaged.read_bytes())
-    content[place] ^= 1
-    damaged.write_bytes(content)
+    flip_bit(damaged, place)
     missing.unlink()
     built = build_index(inputs_of(corpus), index, segment_sentences=15)
     assert (built.manifest, built.kept) == (first_manifest, 2)
@@ -329,15 +317,12 @@ def test_adding_gives_the_index_of_all(corpus, tmp_path):
     built = build_index([rows], tmp_path / "index", append=True)
     assert (built.kept, len(built.manifest.segments)) == (1, 2)
     extended, built_at_once = open_corpus(tmp_path / "index"), open_corpus(tmp_path / "whole")
-    assert (extended.fingerprint, built.manifest.n_terms) == (
-        built_at_once.fingerprint,
-        Manifest.read(tmp_path / "whole").n_terms,
-    )
+    assert extended.fingerprint == built_at_once.fingerprint
+    assert built.manifest.n_terms == Manifest.read(tmp_path / "whole").n_terms
     assert answers_of(extended.engine) == answers_of(built_at_once.engine)
     assert first.engine.n_sentences == 36
-    assert [extended.source(i) for i in (0, 35, 36)] == [
-        built_at_once.source(i) for i in (0, 35, 36)
-    ]
+    for number in (0, 35, 36):
+        assert extended.source(number) == built_at_once.source(number)
     assert build_index([rows], tmp_path / "index", append=True).manifest == built.manifest
 
 
@@ -465,9 +450,8 @@ with lock_folder(sys.argv[1]):
 @pytest.fixture
 def holder(tmp_path):
     """Another process that holds the lock of a folder until it ends."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", HOLD, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    )
+    command = [sys.executable, "-c", HOLD, str(tmp_path)]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     assert process.stdout.readline().strip() == b"held"
     yield process
     process.kill()

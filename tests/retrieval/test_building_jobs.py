@@ -32,15 +32,17 @@ BROKEN = b"".join(b"A \xff fox\xfe %d.\r\n" % (n % 9) for n in range(20))
 @pytest.fixture
 def corpora(tmp_path):
     """Inputs of each kind, by name; each call makes new objects."""
+    paragraphs = [" ".join(ASCII[n : n + n % 5]) for n in range(30)]
     texts = {
         "ascii.txt": "\n".join(ASCII).encode(),
         "other.txt": "\n".join(OTHER).encode(),
         "broken.txt": BROKEN,
         "empty.txt": b"\n \n",
-        "paragraphs.txt": "\n".join(" ".join(ASCII[n : n + n % 5]) for n in range(30)).encode(),
+        "paragraphs.txt": "\n".join(paragraphs).encode(),
         "other.txt.gz": gzip.compress("\n".join(OTHER).encode()),
     }
-    rows = [{"id": f"r{n % 17}", "text": ASCII[n] if n % 5 else OTHER[n]} for n in range(36)]
+    row_texts = [ASCII[n] if n % 5 else OTHER[n] for n in range(36)]
+    rows = [{"id": f"r{n % 17}", "text": text} for n, text in enumerate(row_texts)]
     del rows[33]["id"]
     rows[30]["text"] = " "
     texts["rows.jsonl"] = "".join(json.dumps(row) + "\n" for row in rows).encode()
@@ -60,18 +62,10 @@ def corpora(tmp_path):
         "ids": lambda: [file("rows.jsonl")],
         "passages": lambda: [PassageInput("set", passages), PassageInput("none", [])],
         "all": lambda: [
-            *(
-                file("empty.txt"),
-                file("ascii.txt"),
-                file("rows.jsonl", paragraphs=True),
-                file("empty.txt"),
-            ),
-            *(
-                PassageInput("set", passages),
-                file("other.txt.gz"),
-                file("broken.txt"),
-                file("other.txt"),
-            ),
+            *map(file, ("empty.txt", "ascii.txt")),
+            file("rows.jsonl", paragraphs=True),
+            PassageInput("set", passages),
+            *map(file, ("empty.txt", "other.txt.gz", "broken.txt", "other.txt")),
         ],
     }
 

@@ -22,7 +22,13 @@ from classic_rc.retrieval.sparse import Sparse
 from classic_rc.retrieval.storage import MANIFEST, REBUILD_HINT, REPAIR_HINT
 from classic_rc.solvers.ir import IRSolver
 from tests.errors import raises
-from tests.retrieval.facts import check_index, edit_manifest, segment_files, shares_of
+from tests.retrieval.facts import (
+    check_index,
+    edit_manifest,
+    flip_bit,
+    segment_files,
+    shares_of,
+)
 
 SENTENCES = [
     "The fox ate the sour grapes.",
@@ -208,7 +214,8 @@ def test_an_altered_segment_is_found_by_a_check(index):
     path = segment_files(index)[2]
     content = path.read_bytes()
     for place in range(0, len(content), 97):
-        path.write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
+        path.write_bytes(content)
+        flip_bit(path, place)
         with raises(DataError, source=str(path), hint=REPAIR_HINT):
             check_index(index)
     path.write_bytes(content)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from classic_rc.errors import ClassicRCError, DataError, MissingPackageError, UsageError
+from classic_rc.errors import DataError, MissingPackageError, UsageError
 from classic_rc.retrieval.engines import jvm
 from classic_rc.retrieval.engines.jvm import JARS_VARIABLE, find_jars, find_java, start_java
 from tests.errors import raises
@@ -40,15 +40,6 @@ def test_missing_pyjnius_is_an_error(monkeypatch):
     monkeypatch.setattr(jvm, "_process", None)
     with raises(MissingPackageError, package="pyjnius", extra="lucene"):
         start_java()
-
-
-@pytest.fixture(scope="module")
-def needs_lucene() -> None:
-    # Of the module, so that it runs before `nothing_installed` hides the jars.
-    try:
-        start_java()
-    except ClassicRCError as error:
-        pytest.skip(f"Lucene cannot run here: {error}")
 
 
 def run(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -221,10 +212,8 @@ def test_nothing_found_says_what_to_install():
 )
 def test_variable_names_folder_files_or_pattern(form, tmp_path, monkeypatch):
     folder = tmp_path / "jars"
-    core, analyzers = (
-        jar(folder / "core.jar", CORE, java=11),
-        jar(folder / "english.jar", ANALYZERS, java=11),
-    )
+    core = jar(folder / "core.jar", CORE, java=11)
+    analyzers = jar(folder / "english.jar", ANALYZERS, java=11)
     jar_setting = form.format(folder=folder, core=core, analyzers=analyzers, sep=os.pathsep)
     monkeypatch.setenv(JARS_VARIABLE, jar_setting)
     jars = find_jars()

@@ -16,14 +16,16 @@ import joblib
 import numpy as np
 import pytest
 
-from classic_rc.errors import ClassicRCError, DataError, NotFittedError, UsageError
+from classic_rc.errors import DataError, NotFittedError, UsageError
 from classic_rc.retrieval.corpus import Corpus
-from classic_rc.retrieval.engines.jvm import java_class, start_java
+from classic_rc.retrieval.engines.jvm import java_class
 from classic_rc.retrieval.engines.lucene import Lucene, open_directory
 from classic_rc.retrieval.similarity import BM25
 from classic_rc.retrieval.verbatim import find_texts
 from tests.errors import raises
-from tests.retrieval.facts import shares_of
+from tests.retrieval.facts import flip_bit, join_queries, shares_of
+
+pytestmark = pytest.mark.usefixtures("needs_lucene")
 
 SENTENCES = (
     "The fox runs.",
@@ -34,14 +36,6 @@ SENTENCES = (
 )
 
 
-@pytest.fixture(scope="module", autouse=True)
-def needs_lucene() -> None:
-    try:
-        start_java()
-    except ClassicRCError as error:
-        pytest.skip(f"Lucene cannot run here: {error}")
-
-
 @pytest.fixture(scope="module")
 def engine() -> Lucene:
     return Lucene().index(SENTENCES)
@@ -50,20 +44,15 @@ def engine() -> Lucene:
 def bm25(
     tf: float, length: float, df: int, n: int, average: float, k1: float = 0.9, b: float = 0.4
 ) -> float:
-    return (
-        math.log(1 + (n - df + 0.5) / (df + 0.5)) * tf / (tf + k1 * (1 - b + b * length / average))
-    )
+    idf = math.log(1 + (n - df + 0.5) / (df + 0.5))
+    return idf * tf / (tf + k1 * (1 - b + b * length / average))
 
 
 def test_scores_are_bm25_of_the_stemmed_words(engine):
     # fox run | (none) | dog fox emoji u. fo x (a U+FFFD parts the last two) | dog fox fox | fox run
     lengths, n, average = (2, 0, 6, 3, 2), 4, 13 / 4
-    expected = {
-        0: bm25(1, lengths[0], 4, n, average),
-        2: bm25(1, lengths[2], 4, n, average),
-        3: bm25(2, lengths[3], 4, n, average),
-        4: bm25(1, lengths[4], 4, n, average),
-    }
+    counts = {0: 1, 2: 1, 3: 2, 4: 1}
+    expected = {i: bm25(tf, lengths[i], 4, n, average) for i, tf in counts.items()}
     sentences, scores = engine.top(["A FOXES'"])[0]
     assert dict(zip(sentences.tolist(), scores.tolist(), strict=True)) == pytest.approx(
         expected, rel=1e-6
@@ -72,9 +61,10 @@ def test_scores_are_bm25_of_the_stemmed_words(engine):
 
 
 def test_repeated_word_counts_as_often(engine):
-    once, twice = engine.top(["fox dog"])[0], engine.top(["fox dog fox"])[0]
+    _, once = engine.top(["fox dog"])[0]
+    _, twice = engine.top(["fox dog fox"])[0]
     shares = shares_of(engine, "fox dog", 3)
-    assert twice[1][0] - once[1][0] == pytest.approx(shares["fox"], rel=1e-6)
+    assert twice[0] - once[0] == pytest.approx(shares["fox"], rel=1e-6)
 
 
 def test_constrained_sums_are_rounded_as_those_of_the_plain_query():
@@ -84,11 +74,7 @@ def test_constrained_sums_are_rounded_as_those_of_the_plain_query():
     questions = [" ".join(rng.choice(words, 5)) for _ in range(100)]
     options = [[" ".join(rng.choice(words, size)) for size in (1, 2, 4)] for _ in questions]
     best = engine.best_constrained(questions, options)
-    queries = [
-        f"{question} {option}"
-        for question, question_options in zip(questions, options, strict=True)
-        for option in question_options
-    ]
+    queries = join_queries(questions, options)
     for sentence, score, (sentences, scores) in zip(
         best.sentences, best.scores, engine.top(queries, 200), strict=True
     ):
@@ -289,10 +275,10 @@ def test_texts_of_another_programs_index(tmp_path, store):
 
 def test_a_title_and_a_text_may_be_indexed_together(tmp_path):
     pairs = [("Foxes", "They dig."), ("", "Owls fly."), ("Dens", "")]
-    write_foreign(
-        tmp_path,
-        [(f"{title} {text}", anserini(_id="d", title=title, text=text)) for title, text in pairs],
-    )
+    documents = []
+    for title, text in pairs:
+        documents.append((f"{title} {text}", anserini(_id="d", title=title, text=text)))
+    write_foreign(tmp_path, documents)
     expected = ["Foxes\nThey dig.", "Owls fly.", "Dens"]
     assert list(Lucene.open(tmp_path).sentences()) == expected
 
@@ -350,9 +336,7 @@ def test_a_check_says_where_texts_are_and_finds_damage(tmp_path):
     Lucene(place=folder).index(SENTENCES).close()
     assert Lucene.check(os.fspath(folder)).endswith("; texts in contents")
     for path in [path for path in folder.iterdir() if path.suffix in (".cfs", ".fdt")]:
-        content = bytearray(path.read_bytes())
-        content[len(content) // 2] ^= 1
-        path.write_bytes(content)
+        flip_bit(path, path.stat().st_size // 2)
     with raises(DataError, source=str(folder)):
         Lucene.check(os.fspath(folder))
 
@@ -361,9 +345,8 @@ def test_processes_share_a_folder(tmp_path):
     engine = Lucene(place=tmp_path / "index").index(SENTENCES)
     expected = engine.top(["fox"])[0]
     with joblib.parallel_config(backend="loky"):
-        hits_of_processes = joblib.Parallel(n_jobs=2)(
-            joblib.delayed(engine.top)(["fox"]) for _ in range(2)
-        )
+        searches = [joblib.delayed(engine.top)(["fox"])] * 2
+        hits_of_processes = joblib.Parallel(n_jobs=2)(searches)
     for hits in hits_of_processes:
         np.testing.assert_array_equal(hits[0], expected)
 

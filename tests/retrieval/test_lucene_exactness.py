@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -11,14 +12,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from classic_rc.datasets import load
-from classic_rc.errors import ClassicRCError
 from classic_rc.kernels.bm25 import byte4_lengths
 from classic_rc.questions import Dataset
 from classic_rc.retrieval.base import Best, Hits, QueryFacts
-from classic_rc.retrieval.engines.jvm import java_class, start_java
+from classic_rc.retrieval.engines.jvm import java_class
 from classic_rc.retrieval.engines.lucene import Lucene
 from classic_rc.retrieval.sparse import Sparse
 from classic_rc.text import passage_sentences
+from tests.retrieval.facts import join_queries
+
+pytestmark = pytest.mark.usefixtures("needs_lucene")
 
 N_QUERIES = 2000
 
@@ -28,14 +31,6 @@ FILES = (
     *(f"dream/{split}.json" for split in ("train", "dev")),
 )
 RACE = "race/RACE-train-dev.tar.gz"
-
-
-@pytest.fixture(scope="module", autouse=True)
-def needs_lucene() -> None:
-    try:
-        start_java()
-    except ClassicRCError as error:
-        pytest.skip(f"Lucene cannot run here: {error}")
 
 
 @dataclass
@@ -52,13 +47,9 @@ class Corpus:
 
     def queries(self) -> list[str]:
         """Question and option, some of all."""
-        pairs = [
-            f"{question} {option}"
-            for question, question_options in zip(self.questions, self.options, strict=True)
-            for option in question_options
-        ]
-        sampled = np.random.default_rng(0).permutation(len(pairs))[:N_QUERIES]
-        return [pairs[i] for i in sampled]
+        queries = join_queries(self.questions, self.options)
+        sampled = np.random.default_rng(0).permutation(len(queries))[:N_QUERIES]
+        return [queries[i] for i in sampled]
 
     def with_options(self) -> tuple[list[str], list[list[str]]]:
         """Questions enough for as many options."""
@@ -69,12 +60,15 @@ class Corpus:
 
 
 def of_datasets(datasets: list[Dataset]) -> Corpus:
-    passages = [passage for dataset in datasets for passage in dataset.passages]
-    sentences = [p.text[start:end] for p in passages for start, end in passage_sentences(p)]
-    questions = [question for dataset in datasets for question in dataset]
-    return Corpus(
-        sentences, [q.text for q in questions], [[c.text for c in q.candidates] for q in questions]
-    )
+    sentences, texts, options = [], [], []
+    for dataset in datasets:
+        for passage in dataset.passages:
+            spans = passage_sentences(passage)
+            sentences += [passage.text[start:end] for start, end in spans]
+        for question in dataset:
+            texts.append(question.text)
+            options.append([candidate.text for candidate in question.candidates])
+    return Corpus(sentences, texts, options)
 
 
 def invented() -> Corpus:
@@ -83,14 +77,14 @@ def invented() -> Corpus:
     """
     rng = np.random.default_rng(2)
     letters, vowels = list("bcdfgklmnprst"), list("aeiou")
-    stems = [
-        "".join(rng.choice(letters if i % 2 == 0 else vowels) for i in range(rng.integers(3, 8)))
-        for _ in range(900)
-    ]
+
+    def stem() -> str:
+        return "".join(rng.choice((letters, vowels)[i % 2]) for i in range(rng.integers(3, 8)))
+
+    stems = [stem() for _ in range(900)]
     endings = ["", "", "", "s", "ed", "ing", "'s", "ly", "ness", "ational", "ies", "es"]
-    words = np.array(
-        [stem + ending for stem in stems for ending in endings] + ["the", "of", "a", "not"] * 300
-    )
+    inflected = [stem + ending for stem in stems for ending in endings]
+    words = np.array(inflected + ["the", "of", "a", "not"] * 300)
     rng.shuffle(words)
     shares = 1 / np.arange(1, len(words) + 1)
 
@@ -99,9 +93,8 @@ def invented() -> Corpus:
 
     sentences = [text(int(n)) for n in np.minimum(rng.geometric(0.07, 6000) - 1, 400)]
     questions = [text(int(n)) for n in rng.integers(1, 12, N_QUERIES // 4)]
-    return Corpus(
-        sentences, questions, [[text(int(n)) for n in rng.integers(1, 9, 4)] for _ in questions]
-    )
+    options = [[text(int(n)) for n in rng.integers(1, 9, 4)] for _ in questions]
+    return Corpus(sentences, questions, options)
 
 
 @pytest.fixture(scope="module", params=["invented", "real"])
@@ -110,7 +103,8 @@ def corpus(request: pytest.FixtureRequest) -> Corpus:
     if request.param == "invented":
         return invented()
     data: Path = request.getfixturevalue("shared_data")
-    return of_datasets([*(load(data / file) for file in FILES), load(data / RACE, split="dev")])
+    datasets = [load(data / file) for file in FILES]
+    return of_datasets([*datasets, load(data / RACE, split="dev")])
 
 
 def lucene_frequencies(engine: Lucene) -> dict[str, int]:
@@ -127,8 +121,8 @@ def lucene_frequencies(engine: Lucene) -> dict[str, int]:
 def sparse_frequencies(engine: Sparse) -> dict[str, int]:
     (segment,) = engine.segments
     data = segment.term_data.tobytes()
-    starts, stops = segment.term_offsets[:-1].tolist(), segment.term_offsets[1:].tolist()
-    terms = [data[start:stop].decode("utf-8") for start, stop in zip(starts, stops, strict=True)]
+    bounds = pairwise(segment.term_offsets.tolist())
+    terms = [data[start:stop].decode("utf-8") for start, stop in bounds]
     return dict(zip(terms, np.diff(segment.posting_offsets).tolist(), strict=True))
 
 
@@ -191,10 +185,8 @@ def test_small_corpora_of_few_words(sentences, questions, k, similarity):
         Lucene(similarity=similarity).index(sentences),
         Sparse(similarity=similarity).index(sentences),
     )
-    texts, options = (
-        [text for text, _ in questions],
-        [question_options for _, question_options in questions],
-    )
+    texts = [text for text, _ in questions]
+    options = [question_options for _, question_options in questions]
     assert_same(sparse.top(texts, k), lucene.top(texts, k))
     assert_same(sparse.best_constrained(texts, options), lucene.best_constrained(texts, options))
     for text in texts:

@@ -10,11 +10,11 @@ import json
 import pickle
 import re
 import threading
-import time
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import urlsplit
 
+import numpy as np
 import pytest
 
 from classic_rc.errors import DataError, NotFittedError, UsageError
@@ -34,34 +34,6 @@ SENTENCES = [
     "A fox dug a den under the old oak.",
     "Leaves, leaves, leaves!",
 ]
-
-
-@pytest.fixture(scope="session")
-def server():
-    pytest.importorskip(
-        "opensearchpy",
-        reason="opensearch-py is not installed: pip install 'classic_rc[opensearch]'",
-    )
-    osmem = pytest.importorskip(
-        "osmem_server", reason="the test server is not installed: pip install osmem-server"
-    )
-    try:
-        started = osmem.OsmemServer.start(japanese=False)
-    except (OSError, osmem.OsmemError) as error:
-        pytest.skip(f"the test server does not start: {error}")
-    with started:
-        yield started
-
-
-@pytest.fixture
-def url(server, monkeypatch):
-    """A new empty cluster, named by the environment; repeated requests do not wait."""
-    with server.clone() as clone:
-        monkeypatch.setenv("CLASSIC_RC_OPENSEARCH_URL", clone.url)
-        for name in ("USER", "PASSWORD", "CA_CERTS", "CLIENT_CERT", "CLIENT_KEY"):
-            monkeypatch.delenv(f"CLASSIC_RC_OPENSEARCH_{name}", raising=False)
-        monkeypatch.setattr(time, "sleep", lambda seconds: None)
-        yield clone.url
 
 
 @pytest.fixture
@@ -143,7 +115,8 @@ def test_batches_keep_the_order_of_questions_and_options(url):
     options = [[f"object{i}", "object1", "nothing"] for i in range(100)]
     best_sentences = engine.best_constrained(questions, options).sentences.reshape(100, 3)
     assert best_sentences[:, 0].tolist() == list(range(100))
-    assert best_sentences[:, 1].tolist() == [1 if i == 1 else -1 for i in range(100)]
+    assert best_sentences[1, 1] == 1
+    assert (np.delete(best_sentences[:, 1], 1) == -1).all()
     assert (best_sentences[:, 2] == -1).all()
 
 
@@ -191,11 +164,9 @@ def test_another_process_connects_by_itself(url, monkeypatch):
     engine = OpenSearch("fox").index(SENTENCES)
     state = pickle.dumps(engine)
     assert url.encode() not in state
-    assert (
-        pickle.loads(state).top(["leaves"]).sentences.tolist()
-        == engine.top(["leaves"]).sentences.tolist()
-    )
-    assert pickle.loads(state).signature == engine.signature
+    copy = pickle.loads(state)
+    assert np.array_equal(copy.top(["leaves"]).sentences, engine.top(["leaves"]).sentences)
+    assert copy.signature == engine.signature
 
 
 def test_a_missing_index_is_an_error(url):
@@ -370,10 +341,10 @@ class Forwarding(BaseHTTPRequestHandler):
         reply = upstream.getresponse()
         content = reply.read().decode()
         upstream.close()
+        if callable(fault):
+            content = json.dumps(fault(json.loads(content)))
         if fault != "cut":
-            self.answer(
-                reply.status, json.dumps(fault(json.loads(content))) if callable(fault) else content
-            )
+            self.answer(reply.status, content)
 
     do_POST = do_PUT = do_DELETE = do_GET  # noqa: N815
 
@@ -505,15 +476,11 @@ def test_an_index_that_others_make_at_the_same_moment_is_left_to_them(proxy, cli
     assert client.count(index="fox")["count"] == 0
 
 
+FULL_QUEUE = {"error": {"type": "rejected", "reason": "queue is full"}, "status": 429}
 TROUBLES = {
     "a part of the shards": (changed("responses.1._shards.failed", 1), "1 of 1 shards failed"),
     "a timeout": (changed("responses.1.timed_out", True), "a timeout on the cluster"),
-    "too busy": (
-        changed(
-            "responses.1", {"error": {"type": "rejected", "reason": "queue is full"}, "status": 429}
-        ),
-        "rejected: queue is full",
-    ),
+    "too busy": (changed("responses.1", FULL_QUEUE), "rejected: queue is full"),
 }
 
 
@@ -522,7 +489,8 @@ def test_a_partial_search_is_repeated(proxy, trouble):
     change, _ = TROUBLES[trouble]
     engine = OpenSearch("fox").index(SENTENCES)
     proxy.faults.append(("/_msearch", change))
-    assert [hits.tolist() for hits, _ in engine.top(["autumn", "day", "den"])] == [[1], [2], [0, 5]]
+    numbers = [hits.tolist() for hits, _ in engine.top(["autumn", "day", "den"])]
+    assert numbers == [[1], [2], [0, 5]]
     assert proxy.seen[-2:] == ["/fox/_msearch"] * 2
 
 

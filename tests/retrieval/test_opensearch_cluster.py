@@ -222,9 +222,8 @@ def test_temporary_refusals_are_repeated(serve, client_package, refusal):
 
 
 def test_a_refusal_after_the_last_attempt_is_an_error(serve, client_package):
-    server = serve(
-        (200, INFO), *[(503, {"error": {"type": "busy", "reason": "not now"}})] * 3, (200, {})
-    )
+    busy = (503, {"error": {"type": "busy", "reason": "not now"}})
+    server = serve((200, INFO), busy, busy, busy, (200, {}))
     cluster = connect(server.port, retries=2)
     with raises(DataError, problem="status 503", found="busy: not now"):
         ask(cluster, lambda client: client.count())

@@ -44,11 +44,10 @@ def test_passages_with_many_sentences_do_not_hide_others():
     short = Passage(
         "short", "The mill stood there for a hundred years or so, as people of the valley say."
     )
+    options, gold = TextCandidates(["a", "b"]), frozenset({0})
     questions = [
-        Question(
-            f"q{i}", passage, "mill", TextCandidates(["a", "b"]), frozenset({0}), Task.SINGLE_CHOICE
-        )
-        for i, passage in enumerate((long, short))
+        Question("q0", long, "mill", options, gold, Task.SINGLE_CHOICE),
+        Question("q1", short, "mill", options, gold, Task.SINGLE_CHOICE),
     ]
     assert passage_ranks(questions, get_engine("sparse"), depth=2).tolist() == [1, 2]
 

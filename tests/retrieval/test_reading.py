@@ -11,6 +11,7 @@ import os
 import re
 import sys
 from errno import ENOENT
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -65,11 +66,8 @@ def rows(*objects):
 
 def test_a_line_is_a_sentence_unless_it_is_blank(write):
     path = write("a.txt", "One.\n\n \t\u3000\n  Two. Three. \n\0\n")
-    assert records_of(TextFile(path)) == [
-        (1, None, ["One."]),
-        (4, None, ["Two. Three."]),
-        (5, None, ["\0"]),
-    ]
+    texts = {number: sentences for number, _, sentences in records_of(TextFile(path))}
+    assert texts == {1: ["One."], 4: ["Two. Three."], 5: ["\0"]}
 
 
 def test_paragraphs_are_divided_into_sentences(write):
@@ -194,7 +192,8 @@ def test_folders_are_walked_in_a_fixed_order_without_hidden_files(write, tmp_pat
         write(f"f/{name}", "One.")
     folder = tmp_path / "f"
     expected = ["a.txt", "c.txt", "a/z/1.txt", "b/10.txt", "b/2.txt"]
-    assert find_files(str(folder)) == [str(folder.joinpath(*name.split("/"))) for name in expected]
+    files = [Path(file).relative_to(folder).as_posix() for file in find_files(str(folder))]
+    assert files == expected
 
 
 def test_missing_inputs_are_refused(write, tmp_path):
@@ -370,7 +369,8 @@ def test_every_sentence_finds_its_input_and_its_line_or_label(records):
     for name, number, label, n_sentences in records:
         numbers = np.full(n_sentences, number)
         writer.add(name, numbers, {} if label is None else {number: label})
-        expected += [f"{name}:{number}" if label is None else f"{name}#{label}"] * n_sentences
+        place = f"{name}:{number}" if label is None else f"{name}#{label}"
+        expected += [place] * n_sentences
     arrays = writer.arrays()
     assert [sentence_place(arrays, i) for i in range(len(expected))] == expected
     assert len(arrays["places"]) == len(expected)

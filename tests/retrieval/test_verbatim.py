@@ -22,7 +22,6 @@ from classic_rc.retrieval.engines.rank_bm25 import RankBM25
 from classic_rc.retrieval.sparse import Sparse
 from classic_rc.retrieval.verbatim import find_texts, find_verbatim
 from classic_rc.text.sentences import passage_sentences
-from tests.retrieval.test_opensearch import server, url  # noqa: F401 - fixtures
 
 WORDS = (
     *("fox", "foxes", "Fox", "the", "a", "den", "1", "1,000", "can", "can't", "_", "fo_x", "he"),
@@ -33,8 +32,7 @@ BLANKS = (" ", " ", " ", "  ", "\n", "\u00a0")
 
 
 def make_text(rng: np.random.Generator, length: int) -> str:
-    parts = (str(rng.choice(options)) for _ in range(length) for options in (WORDS, MARKS, BLANKS))
-    return "".join(parts)
+    return "".join(str(rng.choice(parts)) for parts in (WORDS, MARKS, BLANKS) * length)
 
 
 def make_texts(seed: int) -> tuple[list[str], list[str]]:
@@ -72,11 +70,12 @@ def contains(sentence: str, text: str) -> bool:
 def containing(engine: Engine, sentences: Sequence[str], text: str) -> list[int]:
     """Compare a text with every sentence."""
     terms = {*engine.analyzer.analyze(text)}
-    return [
-        number
-        for number, sentence in enumerate(sentences)
-        if terms and terms <= {*engine.analyzer.analyze(sentence)} and contains(sentence, text)
-    ]
+    numbers = []
+    for number, sentence in enumerate(sentences):
+        has_terms = terms and terms <= {*engine.analyzer.analyze(sentence)}
+        if has_terms and contains(sentence, text):
+            numbers.append(number)
+    return numbers
 
 
 def check_texts(engine: Engine, seed: int) -> int:
@@ -96,7 +95,7 @@ def test_texts_are_found_where_a_plain_comparison_finds_them(analyzer):
     assert n_found > 500
 
 
-def test_every_engine_finds_the_same(url):  # noqa: F811
+def test_every_engine_finds_the_same(url):
     check_texts(OpenSearch("place"), seed=1)
 
 
