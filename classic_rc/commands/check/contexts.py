@@ -327,7 +327,7 @@ def _cross(
         names += (f"is {name} where {subject} {statement}" for name in place_names)
         subjects += [subject] * size
     sizes = table.sizes[question]
-    options = ragged_indices(table.offsets[:-1][question], sizes).astype(np.int32)
+    options = ragged_indices(table.offsets[question], sizes).astype(np.int32)
     code = np.repeat(code.astype(np.int32), sizes) * np.int32(size)
     return names, subjects, (options, code + table.position[options].astype(np.int32))
 

@@ -353,7 +353,7 @@ def order_features(table: OptionTable) -> Callable[[NDArray[np.bool_]], OrderFea
     """Return a function from the right options to the features of :data:`ORDER_NAMES`."""
     text = table.normalised[0]
     repeated = np.flatnonzero((np.bincount(text) > 1)[text])
-    text = np.unique(text[repeated], return_inverse=True)[1].reshape(-1)
+    text = np.unique(text[repeated], return_inverse=True)[1]
     position, question, starts, sizes = table.position, table.question, table.offsets, table.sizes
 
     def options_at(places: Integers, later: int, *, around: bool) -> Integers:

@@ -80,7 +80,7 @@ class Ones(NamedTuple):
     def select(self, rows: Integers) -> csr_matrix:
         """Return some rows, of float32."""
         sizes = np.diff(self.offsets)[rows]
-        columns = self.columns[ragged_indices(self.offsets[:-1][rows], sizes)]
+        columns = self.columns[ragged_indices(self.offsets[rows], sizes)]
         return Ones(columns, offsets_of(sizes), self.width).rows(0, len(rows))
 
     def sums(self, weights: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -98,7 +98,7 @@ class Header:
         self._has_pairs = has_pairs
         self._chance = chance
         groups = FoldPlan(folds, group).groups(self.table.dataset).numbers[self.table.rows]
-        self.groups = np.unique(groups, return_inverse=True)[1].reshape(-1)
+        self.groups = np.unique(groups, return_inverse=True)[1]
         n_groups = int(self.groups.max(initial=-1)) + 1
         if n_groups < 2:
             raise UsageError(
@@ -120,14 +120,14 @@ class Header:
         """Return the row of a learner that sees a part of the input."""
         hits = self.predict(sees)
         chance = float(self._chance[self.asked].mean())
-        groups = np.unique(self.groups[self.asked], return_inverse=True)[1].reshape(-1)
+        groups = np.unique(self.groups[self.asked], return_inverse=True)[1]
         return HeaderRow(name, float(hits.mean()), chance, mean_interval(hits, groups))
 
     def predict(self, sees: frozenset[str]) -> Floats:
         """Return the share of right options that a learner with this input finds, out of fold."""
         table, questions = self.table, self.asked
         sizes = table.sizes[questions]
-        options = ragged_indices(table.offsets[:-1][questions], sizes)
+        options = ragged_indices(table.offsets[questions], sizes)
         offsets = offsets_of(sizes)
         sparse, dense = self._inputs(sees, options)
         n_sparse = sparse.shape[1]
@@ -137,9 +137,9 @@ class Header:
         folds = np.unique(fold).tolist()
         for k in tracked(folds, len(folds), share=0.3):
             learn, held_out = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
-            rows = ragged_indices(offsets[:-1][learn], sizes[learn])
+            rows = ragged_indices(offsets[learn], sizes[learn])
             w = _fit(sparse[rows], dense[rows], target[rows], offsets_of(sizes[learn]))
-            rows = ragged_indices(offsets[:-1][held_out], sizes[held_out])
+            rows = ragged_indices(offsets[held_out], sizes[held_out])
             scores = sparse[rows] @ w[:n_sparse] + dense[rows] @ w[n_sparse:]
             is_right = target[rows] > 0
             # Scores that differ by rounding errors only are ties.
@@ -232,7 +232,7 @@ def share_found(scores: Floats, right: NDArray[np.bool_], sizes: Integers) -> Fl
     question = np.repeat(np.arange(len(sizes)), sizes)
     order = np.lexsort((-scores, question))
     m = np.add.reduceat(right.astype(np.int64), offsets[:-1])
-    place = np.arange(len(order)) - offsets[:-1][question]
+    place = np.arange(len(order)) - offsets[question]
     # Equal scores at the border share their right options.
     ordered = scores[order]
     border = ordered[offsets[:-1] + m - 1]
@@ -258,7 +258,7 @@ def _word_pairs(table: OptionTable, questions: Integers) -> csr_matrix:
     q_tokens, q_offsets = table.encode([table.questions[i].query for i in questions.tolist()])
     n = len(table.encoder.vocabulary) + 1
     sizes = table.sizes[questions]
-    options = ragged_indices(table.offsets[:-1][questions], sizes)
+    options = ragged_indices(table.offsets[questions], sizes)
     text = table.text_index[options]
     question = np.repeat(np.arange(len(questions)), sizes)
     q_counts = np.minimum(np.diff(q_offsets), _MOST_WORDS)
@@ -269,10 +269,10 @@ def _word_pairs(table: OptionTable, questions: Integers) -> csr_matrix:
         """Return the options of pairs, and their codes."""
         block_counts = counts[start:stop]
         row = np.repeat(np.arange(start, stop), block_counts)
-        words = tokens[ragged_indices(offsets[:-1][text[start:stop]], block_counts)]
+        words = tokens[ragged_indices(offsets[text[start:stop]], block_counts)]
         question_of_row = question[row]
         per_word = q_counts[question_of_row]
-        question_words = q_tokens[ragged_indices(q_offsets[:-1][question_of_row], per_word)]
+        question_words = q_tokens[ragged_indices(q_offsets[question_of_row], per_word)]
         codes = question_words.astype(np.int64) * n + np.repeat(words, per_word)
         return np.repeat(row, per_word), codes
 

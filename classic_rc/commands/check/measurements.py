@@ -156,7 +156,7 @@ def _among_options(table: OptionTable) -> Iterator[Measurement]:
         question = table.question[options][option] - start
         key = question * (n_words + 1) + word
         _, code, counts = np.unique(key, return_inverse=True, return_counts=True)
-        others = counts[code.reshape(-1)] - 1
+        others = counts[code] - 1
         similar[options] = np.bincount(option, others, minlength=len(options))
         unshared[options] = np.bincount(option, others == 0, minlength=len(options))
     different = np.maximum(table.n_different, 1)
@@ -172,7 +172,7 @@ def _distinct_pairs(table: OptionTable, options: Integers) -> tuple[Integers, In
     tokens, offsets = table.tokens
     text = table.text_index[options]
     counts = np.diff(offsets)[text]
-    words = tokens[ragged_indices(offsets[:-1][text], counts)]
+    words = tokens[ragged_indices(offsets[text], counts)]
     n_words = len(table.encoder.vocabulary) + 1
     option = np.repeat(np.arange(len(options)), counts)
     keys = np.unique(option * n_words + words)

@@ -126,7 +126,7 @@ class OptionTable:
     @cached_property
     def position(self) -> Integers:
         """The place of each option among the options of its question, from 0."""
-        return np.arange(len(self.texts)) - self.offsets[:-1][self.question]
+        return np.arange(len(self.texts)) - self.offsets[self.question]
 
     def place_name(self, place: int) -> str:
         """Return the name of a place among options."""
@@ -255,10 +255,10 @@ class OptionTable:
         for start, stop in runs_of(lengths, _BLOCK_CHARACTERS):
             words = self.encode(texts[start:stop])
             questions = order[slice(*np.searchsorted(index[order], (start, stop)))]
-            options = ragged_indices(self.offsets[:-1][questions], self.sizes[questions])
+            options = ragged_indices(self.offsets[questions], self.sizes[questions])
             text = self.text_index[options]
             counts = np.diff(offsets)[text]
-            option_tokens = tokens[ragged_indices(offsets[:-1][text], counts)]
+            option_tokens = tokens[ragged_indices(offsets[text], counts)]
             of_options = option_tokens, offsets_of(counts)
             n_words = len(self.encoder.vocabulary) + 1
             yield OptionBlock(
@@ -296,7 +296,7 @@ class OptionTable:
         ends = np.append(starts[1:], len(values))
         middles = (starts + ends - 1) / 2
         ranks = np.empty(len(values))
-        ranks[order] = np.repeat(middles, ends - starts) - self.offsets[:-1][self.question]
+        ranks[order] = np.repeat(middles, ends - starts) - self.offsets[self.question]
         return 2 * ranks / np.maximum(self.sizes - 1, 1)[self.question] - 1
 
 

@@ -82,7 +82,7 @@ class QuestionTable:
     @cached_property
     def is_template(self) -> NDArray[np.bool_]:
         """Whether many passages or many different questions have the options of each question."""
-        codes = np.unique(self.options.codes(), return_inverse=True)[1].reshape(-1)
+        codes = np.unique(self.options.codes(), return_inverse=True)[1]
         return _is_common(codes, self.equal_passage) | _is_common(codes, self.text)
 
     @cached_property

@@ -102,9 +102,9 @@ def frequent_codes(
             distinct_codes, counts = np.unique(block_codes, return_counts=True)
         else:
             distinct_codes, place = np.unique(block_codes, return_inverse=True)
-            counts = np.bincount(place.reshape(-1), weights, minlength=len(distinct_codes))
+            counts = np.bincount(place, weights, minlength=len(distinct_codes))
         codes, place = np.unique(np.concatenate([codes, distinct_codes]), return_inverse=True)
-        totals = sums_by(place.reshape(-1), np.concatenate([totals, counts]), len(codes))
+        totals = sums_by(place, np.concatenate([totals, counts]), len(codes))
     return codes[totals >= minimum]
 
 

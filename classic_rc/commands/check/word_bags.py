@@ -93,7 +93,7 @@ class WordBags(NamedTuple):
             places = ragged_indices(self.offsets[bags], sizes[bags])
             keys = np.repeat(groups[bags], sizes[bags]) * n + self.words[places]
             distinct_keys, codes = np.unique(keys, return_inverse=True)
-            words[places] = codes.reshape(-1) + first
+            words[places] = codes + first
             first += len(distinct_keys)
         return self._replace(words=words)
 
