@@ -5,7 +5,7 @@ each solves.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -105,13 +105,9 @@ def handle(args: argparse.Namespace) -> int:
     systems, baseline = _parse_arguments(args.systems), None
     if args.baseline is not None:
         systems, baseline = _add_baseline(systems, args.baseline)
-    check_writable(
-        args.output,
-        args.data,
-        *args.train,
-        args.tune,
-        *(str(s.record) if s.record else s.path for s in systems),
-    )
+    system_files = [str(s.record) if s.record else s.path for s in systems]
+    check_writable(args.output, args.data, *args.train, args.tune, *system_files)
+    n_draws = Protocol(intervals=args.intervals or True).resamples or DEFAULT_RESAMPLES
     comparisons, failures = [], Failures()
     explainers: Explainers = {}
     for results, chance in _iter_parts(
@@ -129,7 +125,7 @@ def handle(args: argparse.Namespace) -> int:
                 baseline=baseline,
                 test=args.test,
                 chance=chance,
-                n=Protocol(intervals=args.intervals or True).resamples or DEFAULT_RESAMPLES,
+                n=n_draws,
                 seed=args.seed or 0,
             )
             comparisons.append(comparison)
@@ -155,8 +151,9 @@ def _iter_parts(
     """
     for results, chance in answered:
         yield results, chance
-        for name, mask in replace(results, by=None).shown_groups.items():
-            yield results.part(mask, f"{results.dataset}, {name}"), chance and chance.part(mask)
+        for value, mask in replace(results, by=None).shown_groups.items():
+            name = f"{results.dataset}, {value}"
+            yield results.part(mask, name), chance and chance.part(mask)
         for key in args.by or list(results.groupings):
             if not results.groupings:
                 raise UsageError(
@@ -190,13 +187,13 @@ def _render(comparisons: list[Comparison], form: str, verbose: bool) -> str:
         return render_json({"comparisons": [comparison.to_dict() for comparison in comparisons]})
     # Which questions each system solves does not depend on the metric that is compared: one table
     # for each dataset.
-    without_repeats = [
-        replace(comparison, regions=())
-        if i and comparison.results is comparisons[i - 1].results
-        else comparison
-        for i, comparison in enumerate(comparisons)
-    ]
-    tables = [table for c in without_repeats for table in comparison_tables(c, verbose=verbose)]
+    tables = []
+    results = None
+    for comparison in comparisons:
+        if comparison.results is results:
+            comparison = replace(comparison, regions=())
+        results = comparison.results
+        tables += comparison_tables(comparison, verbose=verbose)
     return render(tables, form, signatures=verbose)
 
 
@@ -247,11 +244,20 @@ class _SystemArgument:
                 )
         is_predictions_file = self.path is not None and self.record is None
         if self.name is not None or is_predictions_file:
-            names = (
-                [self.label] if len(rows) == 1 else [f"{self.label}: {row.name}" for row in rows]
-            )
-            rows = tuple(replace(row, label=name) for row, name in zip(rows, names, strict=True))
+            if len(rows) == 1:
+                names = [self.label]
+            else:
+                names = [f"{self.label}: {row.name}" for row in rows]
+            return _rename_rows(results, rows, names)
         return replace(results, systems=rows)
+
+
+def _rename_rows(
+    results: SharedResults, rows: Iterable[Row], names: Sequence[str]
+) -> SharedResults:
+    """Return the results with only these rows, under these names."""
+    renamed = tuple(replace(row, label=name) for row, name in zip(rows, names, strict=True))
+    return replace(results, systems=renamed)
 
 
 def _parse_argument(text: str) -> _SystemArgument:
@@ -327,26 +333,21 @@ def _iter_shared_results(
     answered = list(_evaluate_systems(args, systems, dataset, failures, explainers))
     if not answered:
         return
-    chance = {
-        c.fingerprint: row
-        for _, result in answered
-        for c in result.values()
-        for row in c.systems
-        if row.is_chance
-    }
+    chance: dict[str, Row] = {}
+    for _, system_results in answered:
+        for fingerprint, results in system_results.items():
+            chance.update((fingerprint, row) for row in results.systems if row.is_chance)
     if dataset is not None:
-        (chance[dataset.fingerprint],) = evaluate(
-            dataset, [Random()], inputs.protocol_for(Protocol(), args.data)
-        ).rows
-    by_system = [{f: system.rows_of(c) for f, c in result.items()} for system, result in answered]
+        evaluation = evaluate(dataset, [Random()], inputs.protocol_for(Protocol(), args.data))
+        (chance[dataset.fingerprint],) = evaluation.rows
+    labels = [system.label for system, _ in answered]
+    by_system = [
+        {fingerprint: system.rows_of(results) for fingerprint, results in system_results.items()}
+        for system, system_results in answered
+    ]
     for fingerprint in _shared_fingerprints(args, by_system):
-        results = _join_with_unique_names(
-            [
-                (system.label, result[fingerprint])
-                for (system, _), result in zip(answered, by_system, strict=True)
-            ],
-            args.by if dataset is None else (),
-        )
+        shared = [system_results[fingerprint] for system_results in by_system]
+        results = _join_with_unique_names(labels, shared, args.by if dataset is None else ())
         run_of = {
             str(system.name): system.system.row for system in systems if system.name is not None
         }
@@ -443,9 +444,8 @@ def _add_explainers(
     questions = add_span_candidates(dataset, protocol.spans)
     for system in systems:
         if system.solver is not None:
-            explainers[dataset.fingerprint, str(system.name)] = cache(
-                partial(Explainer, system, questions, protocol)
-            )
+            make_explainer = partial(Explainer, system, questions, protocol)
+            explainers[dataset.fingerprint, str(system.name)] = cache(make_explainer)
 
 
 def _shared_fingerprints(
@@ -462,45 +462,43 @@ def _shared_fingerprints(
     ]
     if not shared:
         fingerprint, results = next(iter(first.items()))
+        without = [system_results for system_results in others if fingerprint not in system_results]
         # always raises: its error describes how the questions differ
-        join_results([results, *(next(iter(o.values())) for o in others if fingerprint not in o)])
+        join_results([results, *(next(iter(results_of.values())) for results_of in without)])
     labels = {
-        c.fingerprint: c.label
-        for result in by_system
-        for c in result.values()
-        if c.fingerprint not in shared
+        fingerprint: results.label
+        for system_results in by_system
+        for fingerprint, results in system_results.items()
+        if fingerprint not in shared
     }
-    inputs.report_notes(
-        args,
-        "warning",
-        (f"{label} is left out: not all systems have answers for it" for label in labels.values()),
-    )
+    notes = [
+        f"{label} is left out: not all systems have answers for it" for label in labels.values()
+    ]
+    inputs.report_notes(args, "warning", notes)
     return shared
 
 
 def _join_with_unique_names(
-    labelled: Sequence[tuple[str, SharedResults]], keys: Sequence[str]
+    labels: Sequence[str], results_of_systems: Sequence[SharedResults], keys: Sequence[str]
 ) -> SharedResults:
     """Join results; rows that share a name get the label of their source, and a number if they
     still do.
     """
     from classic_rc.results.shared_results import join_results
 
-    results = join_results([results for _, results in labelled], keys)
-    labels = [label for label, source_results in labelled for _ in source_results.systems]
+    results = join_results(results_of_systems, keys)
     names = [row.name for row in results.systems]
-    names = [
-        f"{label}: {name}" if names.count(name) > 1 else name
-        for label, name in zip(labels, names, strict=True)
-    ]
-    unique = [
-        f"{name} ({names[: i + 1].count(name)})" if names.count(name) > 1 else name
-        for i, name in enumerate(names)
-    ]
-    rows = tuple(
-        replace(row, label=name) for row, name in zip(results.systems, unique, strict=True)
-    )
-    return replace(results, systems=rows)
+    names_with_labels = []
+    for label, system_results in zip(labels, results_of_systems, strict=True):
+        for row in system_results.systems:
+            is_shared = names.count(row.name) > 1
+            names_with_labels.append(f"{label}: {row.name}" if is_shared else row.name)
+    unique_names = []
+    for i, name in enumerate(names_with_labels):
+        if names_with_labels.count(name) > 1:
+            name = f"{name} ({names_with_labels[: i + 1].count(name)})"
+        unique_names.append(name)
+    return _rename_rows(results, results.systems, unique_names)
 
 
 def _read_again(args: argparse.Namespace, results: SharedResults) -> Dataset | None:

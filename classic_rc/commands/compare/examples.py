@@ -51,9 +51,8 @@ def find_examples(
     results = comparison.results
     systems = {row.name: row for row in results.systems if row.runs == 1 and not row.expected}
     judged = {name: outcomes(results, row.statistics)[0] for name, row in systems.items()}
-    order = np.argsort(
-        text_keys(f"{comparison.resampling.seed} {question_id}" for question_id in results.ids)
-    ).tolist()
+    seed = comparison.resampling.seed
+    order = np.argsort(text_keys(f"{seed} {question_id}" for question_id in results.ids)).tolist()
     for pair in comparison.pairs:
         names = pair.first, pair.second
         for wrong, right in permutations(names) if systems.keys() >= {*names} else ():
@@ -64,13 +63,14 @@ def find_examples(
                 for name in reversed(names):  # the evidence of the second one, the baseline, first
                     if make := explainers.get((results.fingerprint, name)):
                         (explanations[name],) = make().each([place])
-                rows = [
-                    ("passage", passage_extract(question.passage, *explanations.values()), ""),
-                    ("question", question.text, ""),
-                    *_option_rows(question),
-                ]
-                rows += [(s, _answer_text(question, systems[s], i), judged[s][i]) for s in names]
-                rows += [(f"why {s}", verdict_of(e).sentence, "") for s, e in explanations.items()]
+                extract = passage_extract(question.passage, *explanations.values())
+                rows = [("passage", extract, ""), ("question", question.text, "")]
+                rows += _option_rows(question)
+                for name in names:
+                    answer = _answer_text(question, systems[name], i)
+                    rows.append((name, answer, judged[name][i]))
+                for name, explanation in explanations.items():
+                    rows.append((f"why {name}", verdict_of(explanation).sentence, ""))
                 yield {
                     "wrong": wrong,
                     "right": right,
@@ -93,7 +93,9 @@ def _option_rows(question: Question) -> Iterator[tuple[str, str, str]]:
 
 def _answer_text(question: Question, row: Row, i: int) -> str:
     """Return the answer of a row to the question at position `i`."""
-    answer, n_tied = row.outcomes.answers[i] or (), row.outcomes.n_tied[i]
+    answer = row.outcomes.answers[i] or ()
     if question.task.has_choices:
         answer = [f"{candidate_label(k)} {question.candidates[k].text}" for k in answer]
-    return (" + ".join(answer) or "no answer") + (f" (one of {n_tied} tied)" if n_tied > 1 else "")
+    text = " + ".join(answer) or "no answer"
+    n_tied = row.outcomes.n_tied[i]
+    return f"{text} (one of {n_tied} tied)" if n_tied > 1 else text

@@ -116,11 +116,10 @@ def compute_floor(
     systems = [System(parse_solver(spec), name=spec) for spec in specs]
     if task.prior is not None:
         systems.append(System(SavedSolver(path=task.prior), name=PRIOR))
-    answering = {
-        str(system.name): {task.name: system}
-        for system in systems
-        if system.solver is not None and data.dataset.task in system.solver.tasks
-    }
+    answering = {}
+    for system in systems:
+        if system.solver is not None and data.dataset.task in system.solver.tasks:
+            answering[str(system.name)] = {task.name: system}
     run = DatasetRun(Suite(task.name, (entry,), answering), data, CellFolder(folder / "cells"))
     for _ in run.iter_cells(jobs, progress.stage):
         progress(1)

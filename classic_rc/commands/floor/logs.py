@@ -46,16 +46,14 @@ def log_table(evaluation: Evaluation) -> Table:
     notes = [
         f"chance: random; floor: {best.name}, the best in {label} of {len(untrained)} rows that "
         "learn nothing; both on the log's own questions: nothing was looked up",
-        *([] if evaluation.resampling is None else [evaluation.resampling.note]),
     ]
+    if evaluation.resampling is not None:
+        notes.append(evaluation.resampling.note)
     columns = [Column("system"), Column(label, "percent", key=metric), *above_columns()]
-    return Table(
-        f"{dataset.name} · {len(dataset):,} questions · data {dataset.fingerprint[:8]}",
-        columns,
-        [RowGroup(rows, heading) for heading, rows in blocks.items() if rows],
-        notes,
-        facts={"dataset": dataset.name, "questions": len(dataset)},
-    )
+    groups = [RowGroup(rows, heading) for heading, rows in blocks.items() if rows]
+    title = f"{dataset.name} · {len(dataset):,} questions · data {dataset.fingerprint[:8]}"
+    facts = {"dataset": dataset.name, "questions": len(dataset)}
+    return Table(title, columns, groups, notes, facts=facts)
 
 
 def results_table(results: Mapping[str, Any], source: str) -> Table:
@@ -96,37 +94,22 @@ def _task_cells(results: Mapping[str, Any], task: str) -> Iterator[list[Any]]:
     at_chance = _find_chance(config)
     for key, value in values.items():
         metric = key.partition(",")[0]
-        is_share = (
-            isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
-        )
-        if metric not in _ACCURACIES or not is_share:
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        if metric not in _ACCURACIES or not is_number or not 0 <= value <= 1:
             continue
-        floor_dataset, chance, floor, note = (
-            find_harness_floor(results, task, key),
-            at_chance,
-            None,
-            _NO_FLOOR,
-        )
+        floor_dataset = find_harness_floor(results, task, key)
+        chance, floor, note = at_chance, None, _NO_FLOOR
         if floor_dataset is not None:
-            chance, floor = (
-                floor_dataset.value(floor_dataset.chance),
-                floor_dataset.value(floor_dataset.floor),
-            )
+            chance = floor_dataset.value(floor_dataset.chance)
+            floor = floor_dataset.value(floor_dataset.floor)
             note = f"{floor_dataset.name}: {floor_dataset.floor.system}"
         elif chance is None:
             note = "the file does not say how many options there are: use the log"
         adjusted = [None if base is None else above(value, base)[0] for base in (chance, floor)]
         n = _part(results, "n-samples", task).get("effective")
-        yield [
-            task,
-            metric,
-            n if isinstance(n, int) else None,
-            float(value),
-            chance,
-            floor,
-            *adjusted,
-            note,
-        ]
+        if not isinstance(n, int):
+            n = None
+        yield [task, metric, n, float(value), chance, floor, *adjusted, note]
 
 
 def _part(results: Mapping[str, Any], key: str, task: str) -> dict[str, Any]:
@@ -159,11 +142,9 @@ def _digest_of_options(config: Mapping[str, Any]) -> str | None:
     one.
     """
     code = [config.get(key) for key in ("doc_to_choice", "doc_to_target")]
-    return (
-        sha256("".join(map(str, code)).encode()).hexdigest()
-        if all(isinstance(text, str) for text in code)
-        else None
-    )
+    if not all(isinstance(text, str) for text in code):
+        return None
+    return sha256("".join(map(str, code)).encode()).hexdigest()
 
 
 def find_harness_floor(results: Mapping[str, Any], task: str, metric: str) -> FloorDataset | None:

@@ -28,17 +28,15 @@ def floor_page(floors: Iterable[FloorDataset]) -> str:
     floors = sort_floors(floors)
     table = floors_table(floors, is_wide=True)
     script = (files(__package__) / "templates" / "floor.js").read_text(encoding="utf-8")
+    lines = []
+    for _, cells in table.lines():
+        columns_and_cells = zip(table.shown, cells, strict=True)
+        lines.append([(column, cell, _order(cell.value)) for column, cell in columns_and_cells])
     return fill_template(
         "floor.html",
         __package__,
         table=table,
-        lines=[
-            [
-                (column, cell, _order(cell.value))
-                for column, cell in zip(table.shown, cells, strict=True)
-            ]
-            for _, cells in table.lines()
-        ],
+        lines=lines,
         bars=[_bar(dataset) for dataset in floors],
         width=_WIDTH,
         floors=floors,
@@ -66,12 +64,10 @@ def _bar(dataset: FloorDataset) -> dict[str, int | str | None]:
         "trained": None if trained is None else dataset.fair_value(trained),
         "human": None if human is None else float(human.share),
     }
-    text = ", ".join(
-        f"{name} {100 * share:.1f}" for name, share in shares.items() if share is not None
-    )
-    return {
-        **{
-            name: None if share is None else round(_WIDTH * share) for name, share in shares.items()
-        },
-        "text": text,
-    }
+    places: dict[str, int | str | None] = dict.fromkeys(shares)
+    percentages = []
+    for name, share in shares.items():
+        if share is not None:
+            places[name] = round(_WIDTH * share)
+            percentages.append(f"{name} {100 * share:.1f}")
+    return {**places, "text": ", ".join(percentages)}

@@ -168,9 +168,9 @@ class Assignment:
     def drawn(self, seed: int) -> Assignment:
         """Return the assignment with the rules of the class that has this seed."""
         rng = random.Random(f"rules {self.name} {seed}")
-        return replace(
-            self, choice={key: rng.choice([*rules][1:]) for key, rules in self.rules.items()}
-        )
+        # The first rule of each is the page's; no class gets it.
+        choice = {key: rng.choice([*rules][1:]) for key, rules in self.rules.items()}
+        return replace(self, choice=choice)
 
     @cached_property
     def _reference(self) -> str:
@@ -182,11 +182,12 @@ class Assignment:
         left out.
         """
         text = self._reference
-        drawn = [
-            (next(iter(self.rules[key].values())), self.rules[key][rule])
-            for key, rule in self.choice.items()
-        ]
-        for old, new in (*first, *drawn, *changes):
+        all_changes = [*first]
+        for key, rule in self.choice.items():
+            pieces = self.rules[key]
+            page_piece = next(iter(pieces.values()))
+            all_changes.append((page_piece, pieces[rule]))
+        for old, new in (*all_changes, *changes):
             text = text.replace(old, new)
         return text
 
@@ -200,7 +201,8 @@ class Assignment:
         """Return what may be wrong with a function, and the change of the reference that makes
         it so.
         """
-        source, mistakes = self.source(), self.known_mistakes.get(name, {})
+        source = self.source()
+        mistakes = self.known_mistakes.get(name, {})
         return {words: ((old, new),) for words, (old, new) in mistakes.items() if old in source}
 
     def others(self, name: str) -> dict[str, tuple[Change, ...]]:
@@ -209,31 +211,28 @@ class Assignment:
         """
         pages = {key: next(iter(rules)) for key, rules in self.rules.items()}
         source = self.source()
-        nodes = [
-            node
-            for node in ast.parse(source).body
-            if getattr(node, "name", name) in {*self.functions} - {name}
-        ]
+        other_functions = {*self.functions} - {name}
+        body = ast.parse(source).body
+        nodes = [node for node in body if getattr(node, "name", name) in other_functions]
         elsewhere = "".join(ast.get_source_segment(source, node) or "" for node in nodes)
         changes_of_rules: dict[str, tuple[Change, ...]] = {}
         for key, rules in self.rules.items():
             rule_of_class = self.choice.get(key, pages[key])
-            if rules[rule_of_class].strip() not in elsewhere:
-                changes_of_rules |= {
-                    f"{rule}; in your class, {rule_of_class}": (
-                        (rules[rule_of_class], rules[rule]),
-                    )
-                    for rule in rules
-                    if rule != rule_of_class
-                }
+            piece_of_class = rules[rule_of_class]
+            # A rule whose piece is in another function is about that function.
+            if piece_of_class.strip() in elsewhere:
+                continue
+            for rule, piece in rules.items():
+                if rule != rule_of_class:
+                    cause = f"{rule}; in your class, {rule_of_class}"
+                    changes_of_rules[cause] = ((piece_of_class, piece),)
         if self.choice:
-            changes_to_page = tuple(
-                (self.rules[key][rule_of_class], self.rules[key][pages[key]])
-                for key, rule_of_class in self.choice.items()
-            )
-            changes_of_rules["these are the rules of the page; your class has its own"] = (
-                changes_to_page
-            )
+            changes_to_page = []
+            for key, rule_of_class in self.choice.items():
+                rules = self.rules[key]
+                changes_to_page.append((rules[rule_of_class], rules[pages[key]]))
+            cause = "these are the rules of the page; your class has its own"
+            changes_of_rules[cause] = tuple(changes_to_page)
         return changes_of_rules
 
     def start(self) -> bytes:
@@ -266,10 +265,10 @@ class Assignment:
         page = self.file.with_name("README.md")
         text = page.read_text(encoding="utf-8") if page.is_file() else f"# {self.title}\n"
         if assignment.choice:
-            rules = "".join(
-                f"- {assignment.choice[key]}\n  (not: {next(iter(self.rules[key]))})\n"
-                for key in assignment.choice
-            )
+            rules = ""
+            for key, rule in assignment.choice.items():
+                page_rule = next(iter(self.rules[key]))
+                rules += f"- {rule}\n  (not: {page_rule})\n"
             for label, label_of_class in _LABELS.items():
                 text = text.replace(label, label_of_class)
             text = EXAMPLE.sub(lambda call: assignment.example(call[1]), text)
@@ -380,11 +379,8 @@ def read_declaration(place: Path) -> tuple[str, dict[str, str], int | None] | No
         return None
     try:
         content = json.loads(file.read_bytes())
-        name, rules, seed = (
-            content["assignment"],
-            dict(content.get("rules", {})),
-            content.get("seed"),
-        )
+        name = content["assignment"]
+        rules, seed = dict(content.get("rules", {})), content.get("seed")
         if not isinstance(name, str) or not (seed is None or type(seed) is int):
             raise ValueError
     except (ValueError, KeyError, TypeError, RecursionError):
@@ -403,9 +399,8 @@ def _expand(rules: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, str]]
         for words, piece in pieces.items():
             start, stop = re.search(r"\{(\d+)-(\d+)\}", words + "{0-0}").groups()  # type: ignore[union-attr]
             for number in range(int(start), int(stop) + 1):
-                expanded[key][re.sub(r"\{\d+-\d+\}", str(number), words)] = piece.replace(
-                    "{}", str(number)
-                )
+                rule = re.sub(r"\{\d+-\d+\}", str(number), words)
+                expanded[key][rule] = piece.replace("{}", str(number))
     return expanded
 
 
@@ -494,9 +489,10 @@ def rows_of(dataset: Dataset, *, with_gold: bool = False) -> list[dict[str, Any]
     passages: dict[str, str] = {}
     rows = []
     for number, question in enumerate(dataset):
+        passage_id = passages.setdefault(question.passage.id, f"passage {len(passages)}")
         row = {
             "id": f"question {number}",
-            "passage_id": passages.setdefault(question.passage.id, f"passage {len(passages)}"),
+            "passage_id": passage_id,
             "passage": question.passage.text,
             "question": question.query,
             "candidates": [candidate.text for candidate in question.candidates],

@@ -73,42 +73,31 @@ def autograder_zip(
         The package is not installed, so what it requires is not known.
     """
     try:
-        requirements = [
-            line.partition(";")[0].strip()
-            for line in requires("classic_rc") or []
-            if "extra ==" not in line
-        ]
+        all_requirements = requires("classic_rc") or []
     except PackageNotFoundError:
         raise UsageError(
             "what to install there is not known: install this package (`pip install .`)"
         ) from None
+    required = [line for line in all_requirements if "extra ==" not in line]
+    quoted = [f"'{line.partition(';')[0].strip()}'" for line in required]
     # What other processes compile comes and goes.
-    files = [
-        path
-        for path in sorted(_PACKAGE.rglob("*"))
-        if path.is_file() and "__pycache__" not in path.parts
-    ]
+    paths = [path for path in sorted(_PACKAGE.rglob("*")) if "__pycache__" not in path.parts]
+    files = [path for path in paths if path.is_file()]
     content = {path.relative_to(_PACKAGE.parent).as_posix(): path.read_bytes() for path in files}
     content |= {path.name: path.read_bytes() for path in assignment.own_files}
-    datasets = {"data": data, "train": train}
-    content |= {
-        f"{name}.jsonl": to_jsonl(questions).encode()
-        for name, questions in datasets.items()
-        if questions is not None
-    }
-    options = " ".join(
-        f'--{name} "$own/{name}.jsonl"'
-        for name, questions in datasets.items()
-        if questions is not None
-    )
+    options = []
+    for option, questions in (("data", data), ("train", train)):
+        if questions is not None:
+            content[f"{option}.jsonl"] = to_jsonl(questions).encode()
+            options.append(f'--{option} "$own/{option}.jsonl"')
+    run = _RUN.replace("SECONDS", f"{seconds:g}").replace("OPTIONS", " ".join(options))
     name = assignment.file.name if assignment.own_files else assignment.name
-    placed = {
-        "setup.sh": _SETUP.replace(
-            "REQUIRED", " ".join(f"'{requirement}'" for requirement in requirements)
-        ),
-        "run_autograder": _RUN.replace("SECONDS", f"{seconds:g}").replace("OPTIONS", options),
+    placed: dict[str, str | bytes] = {
+        "setup.sh": _SETUP.replace("REQUIRED", " ".join(quoted)),
+        "run_autograder": run,
         f"private/{DECLARATION}": json.dumps({"assignment": name, "seed": seed}),
-    } | {f"private/{path}": file for path, file in content.items()}
+    }
+    placed |= {f"private/{path}": file for path, file in content.items()}
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         for path, file in placed.items():

@@ -148,17 +148,15 @@ class Grader:
             reference_statistics(
                 assignment.floor, questions, self.train
             )  # An error here is no student's.
-        files = Path(lessons.__file__).parent.glob("*.py")
-        references = {f"{file.name} of the package": file.read_bytes() for file in files}
+        lesson_files = Path(lessons.__file__).parent.glob("*.py")
+        references = {f"{file.name} of the package": file.read_bytes() for file in lesson_files}
         references["the reference of your class"] = assignment.source().encode()
-        texts = {
-            submission.student: {
-                name: submission.files[name]
-                for name in submission.files
-                if name[-3:] in (".py", ".md")
+        texts = {}
+        for submission in submissions:
+            files = submission.files.items()
+            texts[submission.student] = {
+                name: content for name, content in files if name.endswith((".py", ".md"))
             }
-            for submission in submissions
-        }
         similarity = find_similar(texts, assignment.start(), references)
         grading = Grading(assignment, self.seed, (), similarity)
         for submission in submissions:
@@ -170,11 +168,9 @@ class Grader:
         """Stop if most files define nothing of what the assignment asks: it is another one's."""
         assignment = self.assignment
         expected = {*assignment.functions} | _defined(parse_source(assignment.start()))
+        sources = (submission.files.get(submission.main) for submission in submissions)
         trees = [
-            tree
-            for submission in submissions
-            if submission.main in submission.files
-            and (tree := parse_source(submission.files[submission.main]))
+            tree for source in sources if source is not None and (tree := parse_source(source))
         ]
         misfits = [tree for tree in trees if tree.body and not _defined(tree) & expected]
         if expected and 2 * len(misfits) > len(trees):
@@ -306,17 +302,11 @@ def _defined(tree: ast.Module | None) -> set[str]:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             defined |= {node.name} | ({"class"} if isinstance(node, ast.ClassDef) else set())
         elif isinstance(node, ast.Assign | ast.AnnAssign | ast.ImportFrom):
-            names = [
-                inner
-                for inner in ast.walk(node)
-                if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store)
-            ]
-            defined |= {inner.id for inner in names}
-            defined |= {
-                inner.asname or inner.name
-                for inner in ast.walk(node)
-                if isinstance(inner, ast.alias)
-            }
+            for inner in ast.walk(node):
+                if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store):
+                    defined.add(inner.id)
+                elif isinstance(inner, ast.alias):
+                    defined.add(inner.asname or inner.name)
     return defined
 
 

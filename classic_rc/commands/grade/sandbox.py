@@ -85,12 +85,9 @@ def _own_files() -> dict[str, bytes]:
     code runs.
     """
     files = [_ROOT / f"{name}.py" for name in _PACKAGE]
-    files += [
-        path
-        for name in ("io", "text")
-        for path in (_ROOT / name).rglob("*")
-        if path.suffix in (".py", ".txt")
-    ]
+    for name in ("io", "text"):
+        paths = (_ROOT / name).rglob("*")
+        files += [path for path in paths if path.suffix in (".py", ".txt")]
     generated = {
         "__init__.py": _INIT,
         "solvers/base.py": _BASE,
@@ -224,16 +221,16 @@ class Sandbox:
         work = folder / "tmp"
         for place in (work, folder / "package"):
             place.mkdir()
-        package_files = {
-            name: data
-            for name, data in _own_files().items()
-            if "classic_rc" in self.packages or "/" not in name
+        has_package = "classic_rc" in self.packages
+        files = {
+            name: content
+            for name, content in _own_files().items()
+            if has_package or "/" not in name
         }
-        for name, data in (
-            package_files | {f"work/{name}": data for name, data in self.files.items()}
-        ).items():
+        files |= {f"work/{name}": content for name, content in self.files.items()}
+        for name, content in files.items():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            (folder / name).write_bytes(data)
+            (folder / name).write_bytes(content)
         if isolation.user is not None:
             folder.chmod(0o711)
             os.chown(work, isolation.user, isolation.user)
@@ -246,15 +243,15 @@ class Sandbox:
         environment |= {"LD_LIBRARY_PATH": "/python/lib"} if isolation.kind == "bubblewrap" else {}
         if "SYSTEMROOT" in os.environ:  # Windows starts nothing without.
             environment["SYSTEMROOT"] = os.environ["SYSTEMROOT"]
+        if isolation.kind == "container":
+            environment = {**os.environ, "PYTHONHASHSEED": "0"}
         self._process = subprocess.Popen(
             isolation.worker_command(folder, self.main, self.packages, self.limits),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             cwd=work,
-            env={**os.environ, "PYTHONHASHSEED": "0"}
-            if isolation.kind == "container"
-            else environment,
+            env=environment,
             bufsize=0,
             start_new_session=True,
         )
@@ -288,7 +285,8 @@ class Sandbox:
                 raise self._finish(_FORGES)
             used = max((time.monotonic() - started) / patience, float(answer["seconds"]))
             usual = {"np", "Counter", "defaultdict"} | sys.stdlib_module_names
-            self.added = tuple(name for name in dict.fromkeys(answer["added"][:9]) if name in usual)
+            added = dict.fromkeys(answer["added"][:9])
+            self.added = tuple(name for name in added if name in usual)
             error = answer.get("error")
             if error is not None:
                 raise self._students_error(dict(error), answer.get("printed"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -112,9 +112,12 @@ def page_html(content: PageContent) -> str:
 def default_breakdown_keys(dataset: Dataset) -> list[str]:
     """Return the keys of `meta` that divide the questions into 2 to 12 groups."""
     keys = dict.fromkeys(key for q in dataset for key in (*q.meta, *q.passage.meta))
-    return [
-        key for key in keys if 2 <= len({str(q.meta_value(key)) for q in dataset}) <= _MAX_GROUPS
-    ]
+    dividing_keys = []
+    for key in keys:
+        n_groups = len({str(question.meta_value(key)) for question in dataset})
+        if 2 <= n_groups <= _MAX_GROUPS:
+            dividing_keys.append(key)
+    return dividing_keys
 
 
 def _dataset_facts(dataset: Dataset) -> str:
@@ -128,12 +131,12 @@ def _results_section(content: PageContent) -> dict[str, Any]:
     evaluation = content.evaluation
     warning = published_warning(evaluation) if content.published else None
     table = results_table(evaluation, content.published)
+    # Signatures have their own section on the page; its head has the sizes of the data.
+    notes = [table.caption] if table.caption else []
+    warnings = [*evaluation.warnings, warning] if warning else [*evaluation.warnings]
     return {
-        # Signatures have their own section on the page; its head has the sizes of the data.
-        "table": replace(
-            table, title="all systems", notes=[table.caption] if table.caption else []
-        ),
-        "warnings": [*evaluation.warnings, *([warning] if warning else [])],
+        "table": replace(table, title="all systems", notes=notes),
+        "warnings": warnings,
         "notes": evaluation.dataset.notes,
     }
 
@@ -176,16 +179,16 @@ def _sources_section(evaluation: Evaluation) -> dict[str, Any]:
         rows.append([metric.label, metric.citation])
         cited.append(metric.name)
     # File names only: the path of a folder is private.
-    names = [re.split(r"[\\/]", source.path)[-1] for source in dataset.sources[:_MAX_FILES]]
-    rows += [
-        [name, f"sha256 {source.sha256}"]
-        for name, source in zip(names, dataset.sources, strict=False)
-    ]
-    n_more = len(dataset.sources) - len(names)
-    rows += [[f"and {n_more:,} more files", ""]] if n_more else []
+    for file in dataset.sources[:_MAX_FILES]:
+        name = re.split(r"[\\/]", file.path)[-1]
+        rows.append([name, f"sha256 {file.sha256}"])
+    n_more = len(dataset.sources) - _MAX_FILES
+    if n_more > 0:
+        rows.append([f"and {n_more:,} more files", ""])
+    columns = [Column("what"), Column("source")]
     return {
         "systems": systems,
-        "table": Table("data and metrics", [Column("what"), Column("source")], [RowGroup(rows)]),
+        "table": Table("data and metrics", columns, [RowGroup(rows)]),
         "bibtex": bibliography(tuple(cited)),
     }
 
@@ -211,22 +214,24 @@ class _Judged(NamedTuple):
 
     def badges(self, i: int) -> list[tuple[str, str]]:
         """Return the look and the text of what the answer to a question is."""
-        outcome, n_tied = self.outcomes[i], int(self.row.outcomes.n_tied[i])
-        credit = f": {short(round(float(self.credits[i]), 2))}" if outcome == PARTLY else ""
-        return [
-            (_LOOKS[outcome], outcome + credit),
-            *([("", f"tie of {n_tied}")] if n_tied > 1 else []),
-        ]
+        outcome = text = self.outcomes[i]
+        if outcome == PARTLY:
+            credit = round(float(self.credits[i]), 2)
+            text = f"{outcome}: {short(credit)}"
+        badges = [(_LOOKS[outcome], text)]
+        n_tied = int(self.row.outcomes.n_tied[i])
+        if n_tied > 1:
+            badges.append(("", f"tie of {n_tied}"))
+        return badges
 
     def answer(self, i: int) -> str:
         answer = self.row.outcomes.answers[i]
         if answer is None:
             return "–"
-        return (
-            (" / " if isinstance(answer[0], str) else ", ").join(map(_label, answer))
-            if answer
-            else "nothing"
-        )
+        if not answer:
+            return "nothing"
+        separator = " / " if isinstance(answer[0], str) else ", "
+        return separator.join(map(_label, answer))
 
 
 def _label(answer: int | str) -> str:
@@ -247,24 +252,21 @@ def questions_section(
     """
     dataset = evaluation.dataset
     assert dataset.task is not None
-    judged = {
-        k: _Judged(row, *outcomes(dataset, row.outcomes.statistics))
-        for k, row in enumerate(evaluation.rows)
-        if not row.expected
-    }
+    judged = {}
+    for k, row in enumerate(evaluation.rows):
+        if not row.expected:
+            judged[k] = _Judged(row, *outcomes(dataset, row.outcomes.statistics))
     # The explained systems come first.
-    systems = [judged[k] for k in dict.fromkeys([*explanations, *judged]) if k in judged]
+    order = dict.fromkeys([*explanations, *judged])
+    systems = [judged[k] for k in order if k in judged]
     numbers = shown_questions(dataset)
-    hidden = [
-        f".filters:has(.s{n}:checked):has(.{look}:checked) ~ ol > :not(.{look}{n})"
-        for n in range(len(systems))
-        for look in (*_LOOKS.values(), "tied")
-    ]
-    hidden += [
-        f".filters:has(.g{g}-{v}:checked) ~ ol > :not(.g{g}-{v})"
-        for g, grouping in enumerate(groupings)
-        for v in range(len(grouping.masks))
-    ]
+    hidden = []
+    for n in range(len(systems)):
+        for look in (*_LOOKS.values(), "tied"):
+            chosen_look = f".filters:has(.s{n}:checked):has(.{look}:checked)"
+            hidden.append(f"{chosen_look} ~ ol > :not(.{look}{n})")
+    for name in chain.from_iterable(_group_classes(groupings)):
+        hidden.append(f".filters:has(.{name}:checked) ~ ol > :not(.{name})")
     return {
         "counts": (len(numbers), len(dataset)),
         "systems": [system.row.name for system in systems],
@@ -272,6 +274,12 @@ def questions_section(
         "style": f"{', '.join(hidden)} {{ display: none; }}" if hidden else "",
         "questions": _entries(evaluation, explanations, groupings, systems, numbers),
     }
+
+
+def _group_classes(groupings: Sequence[Grouping]) -> list[list[str]]:
+    """Return the CSS class of each group of each grouping."""
+    sizes = [len(grouping.masks) for grouping in groupings]
+    return [[f"g{g}-{v}" for v in range(size)] for g, size in enumerate(sizes)]
 
 
 def _entries(
@@ -283,34 +291,29 @@ def _entries(
 ) -> Iterator[dict[str, Any]]:
     """Yield the values of each question; a solver that failed has no explanations from there on."""
     names = [evaluation.rows[row].name for row in explanations]
+    masks: list[tuple[str, NDArray[np.bool_]]] = []
+    for classes, grouping in zip(_group_classes(groupings), groupings, strict=True):
+        masks += zip(classes, grouping.masks.values(), strict=True)
     of_all: list[Iterable[Any]] = list(explanations.values())
     for i, *question_explanations in zip_longest(numbers, *of_all):
         question = evaluation.dataset[i]
-        named_explanations = [
-            replace(explanation, solver=name)
-            for explanation, name in zip(question_explanations, names, strict=True)
-            if explanation is not None
-        ]
-        looks = [
-            f"{look or 'tied'}{n}"
-            for n, system in enumerate(systems)
-            for look, _ in system.badges(i)
-        ]
-        masks = (
-            (f"g{g}-{v}", mask)
-            for g, grouping in enumerate(groupings)
-            for v, mask in enumerate(grouping.masks.values())
-        )
-        looks += [look for look, mask in masks if mask[i]]
+        named_explanations = []
+        for explanation, name in zip(question_explanations, names, strict=True):
+            if explanation is not None:
+                named_explanations.append(replace(explanation, solver=name))
+        looks, answers = [], []
+        for n, system in enumerate(systems):
+            badges = system.badges(i)
+            looks += [f"{look or 'tied'}{n}" for look, _ in badges]
+            answers.append((system.row.name, system.answer(i), badges))
+        looks += [name for name, mask in masks if mask[i]]
         yield {
             "place": f"q{i}",
             "id": question.id,
             "text": question.text,
             "looks": looks,
             "view": question_values(*named_explanations, question=question, digits=None),
-            "answers": [
-                (system.row.name, system.answer(i), system.badges(i)) for system in systems
-            ],
+            "answers": answers,
         }
 
 
@@ -332,11 +335,9 @@ def overview_drawing(evaluation: Evaluation) -> dict[str, Any]:
         value, interval = number.value or 0.0, number.interval
         if row.solver == Random.name:
             chance = round(_WIDTH * value, 2)
-        bounds = (
-            None
-            if interval is None
-            else (round(_WIDTH * interval.low, 2), round(_WIDTH * interval.high, 2))
-        )
+        bounds = None
+        if interval is not None:
+            bounds = (round(_WIDTH * interval.low, 2), round(_WIDTH * interval.high, 2))
         rows.append((row.name, round(_WIDTH * value, 2), bounds, format_percent(value, 1)))
     has_intervals = any(bounds is not None for _, _, bounds, _ in rows)
     return {"metric": metric.label, "rows": rows, "chance": chance, "has_intervals": has_intervals}
@@ -358,14 +359,13 @@ def audit_tiles(check: CheckReport) -> list[Tile]:
     """Return the numbers of findings that open the page."""
     n_copies = int(copied_questions(check.dataset, check.findings).sum())
     n_errors = sum(f.count for f in other_defects(check) if f.kind.severity is Severity.ERROR)
-    counts = [(name, sum(cue.kind is kind for cue in check.cues)) for kind, name in _COUNTED]
-    return [
-        *(Tile("leaks", f"{n:,}", name, n > 0) for name, n in counts if check.n_features),
-        Tile(
-            "duplicates" if n_copies else "defects",
-            f"{n_copies:,}",
-            "copied questions",
-            n_copies > 0,
-        ),
-        Tile("defects", f"{n_errors:,}", "errors in the data", n_errors > 0),
-    ]
+    tiles = []
+    if check.n_features:
+        for kind, name in _COUNTED:
+            n = sum(cue.kind is kind for cue in check.cues)
+            tiles.append(Tile("leaks", f"{n:,}", name, n > 0))
+    # A page without duplicates has no section of them to link to.
+    section = "duplicates" if n_copies else "defects"
+    tiles.append(Tile(section, f"{n_copies:,}", "copied questions", n_copies > 0))
+    tiles.append(Tile("defects", f"{n_errors:,}", "errors in the data", n_errors > 0))
+    return tiles

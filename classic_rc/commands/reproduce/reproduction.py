@@ -133,9 +133,8 @@ def reproduce(
             field="datasets",
             found=names,
         )
-    runs = _RunCache(
-        {key: part_dataset for key, (_, part_dataset) in parts.items()}, files or {}, jobs
-    )
+    part_datasets = {key: part_dataset for key, (_, part_dataset) in parts.items()}
+    runs = _RunCache(part_datasets, files or {}, jobs)
     with progress_bar("reproducing", len(pairs), progress) as advance:
         results = []
         for row, keys in pairs:
@@ -151,12 +150,10 @@ def _match_figures(parts: Mapping[_Key, Any]) -> Iterator[tuple[PublishedRow, tu
     complete = [all(key in parts for key in keys) for keys in keys_of_rows]
     # These parts have a figure of their own, so the figure of another split is not compared on
     # them.
-    have_figure = {
-        (row.reproduction, key)
-        for row, keys, is_complete in zip(rows, keys_of_rows, complete, strict=True)
-        if is_complete
-        for key in keys
-    }
+    have_figure: set[tuple[str | None, _Key]] = set()
+    for row, keys, is_complete in zip(rows, keys_of_rows, complete, strict=True):
+        if is_complete:
+            have_figure.update((row.reproduction, key) for key in keys)
     for row, keys, is_complete in zip(rows, keys_of_rows, complete, strict=True):
         if is_complete:
             yield row, keys
@@ -201,10 +198,12 @@ class _RunCache:
 
     def _evaluate(self, how: Reproduction, keys: tuple[_Key, ...]) -> Row:
         solver = parse_solver(_FILE.sub(self._file_value, how.solver))
+        dataset = self._merge(keys)
+        needs_train = solver.learns_from == "gold"
         evaluation = evaluate(
-            self._merge(keys),
+            dataset,
             [solver],
-            train=self._find_split(keys[0], how.train, is_needed=solver.learns_from == "gold"),
+            train=self._find_split(keys[0], how.train, is_needed=needs_train),
             tune=self._find_split(keys[0], how.tune),
             ties=how.ties,
             tune_metric=how.tune_metric,
@@ -272,27 +271,35 @@ def _reproduce_figure(
 def reproduction_table(results: Sequence[ReproducedFigure]) -> Table:
     """Return the table with ours, theirs, their difference and its reason."""
     columns = [
-        *(
-            Column("system"),
-            Column("data"),
-            Column("subset"),
-            Column("n", "count"),
-            Column("metric"),
-        ),
-        *(Column("ours", "percent"), Column("theirs", "percent"), Column("difference", "points")),
-        *(Column("why", "note"), Column("source", "note"), Column("solver")),
+        Column("system"),
+        Column("data"),
+        Column("subset"),
+        Column("n", "count"),
+        Column("metric"),
+        Column("ours", "percent"),
+        Column("theirs", "percent"),
+        Column("difference", "points"),
+        Column("why", "note"),
+        Column("source", "note"),
+        Column("solver"),
     ]
-    rows = [
-        [
-            *(result.published.system, result.data, result.published.subset or "all", result.n),
-            METRICS[result.published.metric].label,
+    rows = []
+    for result in results:
+        published = result.published
+        cells: list[Value] = [
+            published.system,
+            result.data,
+            published.subset or "all",
+            result.n,
+            METRICS[published.metric].label,
             None if result.ours is None else result.ours / 100,
-            "?" if result.published.value is None else result.published.share,
+            "?" if published.value is None else published.share,
             None if result.difference is None else result.difference / 100,
-            *(result.reason or "same", result.published.source, result.reproduction.solver),
+            result.reason or "same",
+            published.source,
+            result.reproduction.solver,
         ]
-        for result in results
-    ]
+        rows.append(cells)
     agreeing = sum(result.agrees is True for result in results)
     compared = sum(result.agrees is not None for result in results)
     title = (
@@ -349,14 +356,17 @@ def _rerun_lines(row: RowCheck) -> list[list[Value]]:
     """Return one line for a row that is the same; else one line for each number that differs."""
     if row.same:
         return [[row.system, "same", "", "", "", "", ""]]
-    ids = ", ".join(row.questions[:_MAX_IDS]) + (", …" if len(row.questions) > _MAX_IDS else "")
-    lines = [(d.what, _full_precision(d.recorded), _full_precision(d.now)) for d in row.differences]
-    return [
-        [row.system, "differs", *line, len(row.questions), ids]
-        if i == 0
-        else ["", "", *line, "", ""]
-        for i, line in enumerate(lines or [("no metric", "", "")])
+    n_questions = len(row.questions)
+    ids = ", ".join(row.questions[:_MAX_IDS])
+    if n_questions > _MAX_IDS:
+        ids += ", …"
+    numbers = [
+        (d.what, _full_precision(d.recorded), _full_precision(d.now)) for d in row.differences
     ]
+    first, *others = numbers or [("no metric", "", "")]
+    lines: list[list[Value]] = [[row.system, "differs", *first, n_questions, ids]]
+    lines += [["", "", *number, "", ""] for number in others]
+    return lines
 
 
 def _full_precision(value: Any) -> str | None:

@@ -38,16 +38,9 @@ def break_down_results(evaluation: Evaluation, groupings: Sequence[Grouping]) ->
     from classic_rc.results.breakdown import break_down
 
     protocol, results = evaluation.protocol, evaluation.results
-    return [
-        break_down(
-            results,
-            grouping,
-            metric=results.primary.name,
-            n=protocol.resamples or DEFAULT_RESAMPLES,
-            seed=protocol.seed or 0,
-        )
-        for grouping in groupings
-    ]
+    metric = results.primary.name
+    n, seed = protocol.resamples or DEFAULT_RESAMPLES, protocol.seed or 0
+    return [break_down(results, grouping, metric=metric, n=n, seed=seed) for grouping in groupings]
 
 
 class GroupTables(NamedTuple):

@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import groupby
+from itertools import groupby, product
 from typing import Any
 
 from classic_rc.commands.table.model import PaperRow, PaperTable
@@ -40,11 +40,14 @@ def column_headings(table: PaperTable) -> list[str]:
     """Return the second line of the header: metrics and groups; empty if the dataset says all."""
     metrics_differ = len({(column.metric_label, column.above) for column in table.columns}) > 1
     grouped = {column.dataset for column in table.columns if column.group is not None}
-    return [
-        column.group_label
-        or (column.metric_label if metrics_differ else "all" if column.dataset in grouped else "")
-        for column in table.columns
-    ]
+    headings = []
+    for column in table.columns:
+        if metrics_differ:
+            heading = column.metric_label
+        else:
+            heading = "all" if column.dataset in grouped else ""
+        headings.append(column.group_label or heading)
+    return headings
 
 
 def row_name(row: PaperRow) -> str:
@@ -55,11 +58,10 @@ def row_name(row: PaperRow) -> str:
 def _named(table: PaperTable, row: PaperRow) -> str:
     """Return the name of a row; one of several baselines has its letter."""
     is_base = table.has_letters and row.name in table.baselines and row.block is not Block.PUBLISHED
-    return (
-        f"{row_name(row)} {baseline_letter(table.baselines.index(row.name))}"
-        if is_base
-        else row_name(row)
-    )
+    if not is_base:
+        return row_name(row)
+    letter = baseline_letter(table.baselines.index(row.name))
+    return f"{row_name(row)} {letter}"
 
 
 def marks(cell: Measured) -> str:
@@ -76,22 +78,22 @@ def shown_interval(cell: Measured, decimals: int) -> Interval | None:
     """Return a cell's interval, or None if it has none, or if it is a point, as that of a
     constant is.
     """
-    if (
-        cell.interval is None
-        or len({f"{100 * bound:.{min(decimals, 1)}f}" for bound in cell.interval}) == 1
-    ):
+    if cell.interval is None:
         return None
-    return cell.interval
+    digits = min(decimals, 1)
+    bounds = {f"{100 * bound:.{digits}f}" for bound in cell.interval}
+    return None if len(bounds) == 1 else cell.interval
 
 
 def uneven_intervals(table: PaperTable) -> int:
     """Return the number of intervals with one side longer than the other by more than a quarter."""
-    sides = [
-        sorted((cell.value - interval.low, interval.high - cell.value))
-        for cell in table.cells
-        if cell.value is not None and (interval := shown_interval(cell, table.decimals)) is not None
-    ]
-    return sum(short < (1 - _ASYMMETRY) * long for short, long in sides)
+    n_uneven = 0
+    for cell in table.cells:
+        interval = shown_interval(cell, table.decimals)
+        if cell.value is not None and interval is not None:
+            short, long = sorted((cell.value - interval.low, interval.high - cell.value))
+            n_uneven += short < (1 - _ASYMMETRY) * long
+    return n_uneven
 
 
 # --------------------------------------------------------------------------------------------------
@@ -150,12 +152,10 @@ def caption_notes(
         notes.append(DEFINING_NOTE)
     notes += run_notes(table, intervals)
     if table.layout == "groups":
-        notes += [
-            f"{heading}: {join_words([row.name for row in rows])}"
-            for heading, rows in _blocks(table)
-            if heading
-            not in (None, BLOCK_HEADINGS[Block.UNTRAINED], BLOCK_HEADINGS[Block.PUBLISHED])
-        ]
+        unnamed = (None, BLOCK_HEADINGS[Block.UNTRAINED], BLOCK_HEADINGS[Block.PUBLISHED])
+        for heading, rows in _blocks(table):
+            if heading not in unnamed:
+                notes.append(f"{heading}: {join_words([row.name for row in rows])}")
     if any(column.is_small for column in table.columns):
         notes.append(_as_sentence(SMALL_NOTE))
     return notes
@@ -167,12 +167,11 @@ def _as_sentence(note: str) -> str:
 
 def lacking_notes(table: PaperTable) -> Iterator[str]:
     """Yield a sentence on answers that say nothing, if there are any."""
-    lacking = [
-        f"{row.name} on {column.dataset}: {cell.answers.note}"
-        for row in table.rows
-        for column, cell in zip(table.columns, row.cells, strict=True)
-        if cell.answers is not None and cell.lacks_answers
-    ]
+    lacking = []
+    for row in table.rows:
+        for column, cell in zip(table.columns, row.cells, strict=True):
+            if cell.answers is not None and cell.lacks_answers:
+                lacking.append(f"{row.name} on {column.dataset}: {cell.answers.note}")
     if lacking:
         reasons = "; ".join(dict.fromkeys(lacking))
         yield f"answers that could not be parsed or are empty count as wrong: {reasons}"
@@ -181,26 +180,28 @@ def lacking_notes(table: PaperTable) -> Iterator[str]:
 def run_notes(table: PaperTable, intervals: IntervalStyle) -> Iterator[str]:
     """Yield what is said of rows of several runs, and of samples of the questions."""
     for row in table.rows:
-        whole_cells = [
+        columns_and_cells = zip(table.columns, row.cells, strict=True)
+        ungrouped_cells = [
             (column, cell)
-            for column, cell in zip(table.columns, row.cells, strict=True)
+            for column, cell in columns_and_cells
             if column.group is None and column.above is None
         ]
-        metrics_differ = len({column.metric_label for column, _ in whole_cells}) > 1
-        deviations = [
-            f"{100 * cell.deviation:.{table.decimals}f} on {column.dataset}"
-            + (f" ({column.metric_label})" if metrics_differ else "")
-            for column, cell in whole_cells
-            if cell.deviation is not None
-        ]
+        metrics_differ = len({column.metric_label for column, _ in ungrouped_cells}) > 1
+        deviations = []
+        for column, cell in ungrouped_cells:
+            if cell.deviation is not None:
+                metric = f" ({column.metric_label})" if metrics_differ else ""
+                deviation = f"{100 * cell.deviation:.{table.decimals}f}"
+                deviations.append(f"{deviation} on {column.dataset}{metric}")
         if deviations:
-            numbers = dict.fromkeys(
-                str(system.runs)
-                for d in table.shown_datasets
-                for system in d.results.systems
-                if system.name == row.name and system.runs > 1
+            numbers: dict[str, None] = {}
+            for dataset in table.shown_datasets:
+                for system in dataset.results.systems:
+                    if system.name == row.name and system.runs > 1:
+                        numbers[str(system.runs)] = None
+            has_intervals = intervals != "none" and any(
+                cell.interval for _, cell in ungrouped_cells
             )
-            has_intervals = intervals != "none" and any(cell.interval for _, cell in whole_cells)
             of_both = "; its intervals are of passages and runs" if has_intervals else ""
             yield (
                 f"{row.name}: mean of {join_words(list(numbers))} runs, standard deviation "
@@ -208,7 +209,7 @@ def run_notes(table: PaperTable, intervals: IntervalStyle) -> Iterator[str]:
             )
         samples = [
             f"{cell.sample:,} questions of {column.dataset}"
-            for column, cell in whole_cells
+            for column, cell in ungrouped_cells
             if cell.sample
         ]
         if samples:
@@ -223,16 +224,15 @@ def _units(table: PaperTable) -> str:
 
 
 def _left_out(table: PaperTable) -> str:
-    kinds = (
-        ("expectations", any(cell.is_expected for cell in table.cells)),
-        ("systems tuned on the same data", any(cell.is_tuned_here for cell in table.cells)),
-        ("given numbers", any(row.is_given for row in table.rows)),
-        (
-            "published results",
-            any(row.block is Block.PUBLISHED and not row.is_given for row in table.rows),
-        ),
-    )
-    names = [name for name, is_there in kinds if is_there]
+    names = []
+    if any(cell.is_expected for cell in table.cells):
+        names.append("expectations")
+    if any(cell.is_tuned_here for cell in table.cells):
+        names.append("systems tuned on the same data")
+    if any(row.is_given for row in table.rows):
+        names.append("given numbers")
+    if any(row.block is Block.PUBLISHED and not row.is_given for row in table.rows):
+        names.append("published results")
     return f" ({join_words(names)} are not compared)" if names else ""
 
 
@@ -243,13 +243,11 @@ def _test_notes(table: PaperTable) -> Iterator[str]:
     metric = f" in {join_words(labels)}" if metrics_differ else ""
     grouped = _units(table)
     if table.has_letters:
-        letters = ", ".join(
-            f"{name} ({baseline_letter(i)})" for i, name in enumerate(table.baselines)
-        )
+        named = [f"{name} ({baseline_letter(i)})" for i, name in enumerate(table.baselines)]
         yield (
-            f"Superscripts: significantly better than {letters}{metric} (p < {ALPHA:g}; two-sided "
-            f"paired permutation tests over {grouped}, Holm-adjusted over all pairs of a system "
-            f"and a baseline in a {table.family})"
+            f"Superscripts: significantly better than {', '.join(named)}{metric} (p < {ALPHA:g}; "
+            f"two-sided paired permutation tests over {grouped}, Holm-adjusted over all pairs of a "
+            f"system and a baseline in a {table.family})"
         )
     else:
         who = (
@@ -306,14 +304,10 @@ def as_table(
     """
     with_rows = _systems_as_rows if table.layout == "systems" else _groups_as_rows
     columns, row_groups = with_rows(table, intervals)
-    return Table(
-        title or default_title(table),
-        columns,
-        row_groups,
-        caption_notes(table, intervals, stacked=stacked, bold=bold),
-        caption(table, title, intervals, stacked=stacked),
-        _signatures(table) if signatures else {},
-    )
+    notes = caption_notes(table, intervals, stacked=stacked, bold=bold)
+    text = caption(table, title, intervals, stacked=stacked)
+    shown_signatures = _signatures(table) if signatures else {}
+    return Table(title or default_title(table), columns, row_groups, notes, text, shown_signatures)
 
 
 def _blocks(table: PaperTable) -> Iterator[tuple[str | None, list[PaperRow]]]:
@@ -327,21 +321,19 @@ def _blocks(table: PaperTable) -> Iterator[tuple[str | None, list[PaperRow]]]:
 def _systems_as_rows(
     table: PaperTable, intervals: IntervalStyle
 ) -> tuple[list[Column], list[RowGroup]]:
-    columns = [
-        Column(heading, "percent", table.decimals, group=column.dataset, intervals=intervals)
-        for column, heading in zip(table.columns, column_headings(table), strict=True)
-    ]
-    row_groups = [
-        RowGroup(
-            [
-                [_named(table, row), *(_cell(table, j, cell) for j, cell in enumerate(row.cells))]
-                for row in rows
-            ],
-            heading,
+    columns = [Column("System")]
+    for column, name in zip(table.columns, column_headings(table), strict=True):
+        columns.append(
+            Column(name, "percent", table.decimals, group=column.dataset, intervals=intervals)
         )
-        for heading, rows in _blocks(table)
-    ]
-    return [Column("System"), *columns], row_groups
+    row_groups = []
+    for heading, rows in _blocks(table):
+        lines: list[list[Any]] = []
+        for row in rows:
+            cells = [_cell(table, j, cell) for j, cell in enumerate(row.cells)]
+            lines.append([_named(table, row), *cells])
+        row_groups.append(RowGroup(lines, heading))
+    return columns, row_groups
 
 
 def _groups_as_rows(
@@ -407,27 +399,25 @@ def table_latex(
             found=label,
             expected="tab:results",
         )
-    has_lines = intervals == "lines" and any(
-        shown_interval(cell, table.decimals) for cell in table.cells
-    )
-    plain_table = as_table(table, title, intervals, stacked=has_lines, signatures=signatures)
-    cited = {
-        row_name(row): rf"{latex_text(row.name)} \citep{{{row.cites}}}"
-        for row in table.rows
-        if row.cites
-    }
+    has_intervals = any(shown_interval(cell, table.decimals) for cell in table.cells)
+    stacked = intervals == "lines" and has_intervals
+    plain_table = as_table(table, title, intervals, stacked=stacked, signatures=signatures)
+    cited = {}
+    for row in table.rows:
+        if row.cites:
+            cited[row_name(row)] = rf"{latex_text(row.name)} \citep{{{row.cites}}}"
     # The caption has the notes.
     return render_latex(replace(plain_table, notes=()), label=label, place=width, names=cited)
 
 
 def _signatures(table: PaperTable) -> dict[str, str]:
     names = {row.name for row in table.rows}
-    return {
-        f"{system.name} on {dataset.label}": system.short_signature
-        for dataset in table.shown_datasets
-        for system in dataset.results.systems
-        if system.name in names
-    }
+    signatures = {}
+    for dataset in table.shown_datasets:
+        for system in dataset.results.systems:
+            if system.name in names:
+                signatures[f"{system.name} on {dataset.label}"] = system.short_signature
+    return signatures
 
 
 def _cell(table: PaperTable, j: int, cell: Measured) -> Cell:
@@ -437,17 +427,20 @@ def _cell(table: PaperTable, j: int, cell: Measured) -> Cell:
 
 def table_csv(table: PaperTable) -> str:
     """Return one record per cell, with numbers as fractions in full precision."""
-    records = [
-        (j, _record(table, row, j, cell)) for row in table.rows for j, cell in enumerate(row.cells)
-    ]
+    places = list(product(table.rows, range(len(table.columns))))
     if table.layout == "groups":
-        records.sort(key=lambda record: record[0])
-    return records_csv([record for _, record in records])
+        # The sort is stable: the records of a column keep the order of their rows.
+        places.sort(key=lambda place: place[1])
+    return records_csv([_record(table, row, j) for row, j in places])
 
 
-def _record(table: PaperTable, row: PaperRow, j: int, cell: Measured) -> dict[str, Any]:
-    column = table.columns[j]
+def _record(table: PaperTable, row: PaperRow, j: int) -> dict[str, Any]:
+    column, cell = table.columns[j], row.cells[j]
     low, high = cell.interval or (None, None)
+    is_tested = cell.test.p_value is not None
+    better_than = {}
+    if table.has_letters:
+        better_than["better_than"] = ", ".join(table.baselines[i] for i in cell.test.beats)
     return {
         "system": row.name,
         "block": str(row.block),
@@ -458,14 +451,10 @@ def _record(table: PaperTable, row: PaperRow, j: int, cell: Measured) -> dict[st
         "value": cell.value,
         "low": low,
         "high": high,
-        **(
-            {"better_than": ", ".join(table.baselines[i] for i in cell.test.beats)}
-            if table.has_letters
-            else {}
-        ),
-        "baseline": table.baselines[0] if cell.test.p_value is not None else None,
+        **better_than,
+        "baseline": table.baselines[0] if is_tested else None,
         "p": cell.test.p_value,
-        "significant": cell.test.is_significant if cell.test.p_value is not None else None,
+        "significant": cell.test.is_significant if is_tested else None,
         "best": cell.is_best,
         "expected": cell.is_expected,
         "deviation": cell.deviation,

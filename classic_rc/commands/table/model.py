@@ -95,16 +95,17 @@ class PaperTable:
         for row in self.rows:
             if row.block is Block.PUBLISHED:
                 continue
-            why: dict[str, dict[str, None]] = {}
+            datasets_by_reason: dict[str, dict[str, None]] = {}
             for column, cell in zip(self.columns, row.cells, strict=True):
                 if cell.value is None:
-                    why.setdefault(cell.reason or "not in the record", {})[column.dataset] = None
-            for reason, labels in why.items():
+                    reason = cell.reason or "not in the record"
+                    datasets_by_reason.setdefault(reason, {})[column.dataset] = None
+            for reason, labels in datasets_by_reason.items():
                 names_by_reason.setdefault((tuple(labels), reason), []).append(row.name)
-        return [
-            f"no result of {', '.join(names)} on {', '.join(labels)}: {why}"
-            for (labels, why), names in names_by_reason.items()
-        ]
+        sentences = []
+        for (datasets, reason), names in names_by_reason.items():
+            sentences.append(f"no result of {', '.join(names)} on {', '.join(datasets)}: {reason}")
+        return sentences
 
     def select(self, rows: str | None = None, columns: str | None = None) -> PaperTable:
         """Return the table with only some rows and columns, in the order of their names; no mark
@@ -128,14 +129,12 @@ class PaperTable:
             column_indices = _choose("column", columns, [column.names for column in self.columns])
             labels = [self.columns[j].dataset for j in column_indices]
             column_indices.sort(key=lambda j: labels.index(self.columns[j].dataset))
-            table = replace(
-                table,
-                columns=tuple(self.columns[j] for j in column_indices),
-                rows=tuple(
-                    replace(row, cells=tuple(row.cells[j] for j in column_indices))
-                    for row in self.rows
-                ),
-            )
+            shown_columns = tuple(self.columns[j] for j in column_indices)
+            shown_rows = []
+            for row in self.rows:
+                cells = tuple(row.cells[j] for j in column_indices)
+                shown_rows.append(replace(row, cells=cells))
+            table = replace(table, columns=shown_columns, rows=tuple(shown_rows))
         if rows is None:
             filled = (
                 row for row in table.rows if any(cell.value is not None for cell in row.cells)
@@ -145,18 +144,18 @@ class PaperTable:
             row_indices = _choose("row", rows, [row.names for row in self.rows])
             row_indices.sort(key=lambda i: list(Block).index(self.rows[i].block))
             table = replace(table, rows=tuple(table.rows[i] for i in row_indices))
-        hidden = [
-            f"{column.dataset} {column.group_label or column.metric_label}"
-            for j, column in enumerate(table.columns)
-            if any(row.cells[self.columns.index(column)].is_best for row in self.rows)
-            and not any(row.cells[j].is_best for row in table.rows)
-        ]
-        notes = (
-            [f"no number is bold in {', '.join(hidden)}: the best system is not in the table"]
-            if hidden
-            else []
-        )
-        return replace(table, notes=(*self.notes, *notes))
+        without_best = []
+        for j, column in enumerate(table.columns):
+            if any(row.cells[j].is_best for row in table.rows):
+                continue
+            all_cells = [row.cells[self.columns.index(column)] for row in self.rows]
+            if any(cell.is_best for cell in all_cells):
+                without_best.append(f"{column.dataset} {column.group_label or column.metric_label}")
+        notes = [*self.notes]
+        if without_best:
+            names = ", ".join(without_best)
+            notes.append(f"no number is bold in {names}: the best system is not in the table")
+        return replace(table, notes=tuple(notes))
 
 
 def _choose(kind: str, text: str, names: Sequence[AbstractSet[str]]) -> list[int]:
@@ -173,8 +172,7 @@ def _choose(kind: str, text: str, names: Sequence[AbstractSet[str]]) -> list[int
                 break
         else:
             raise unknown_name(kind, pieces[0].strip(), known_names)
-        indices += [
-            i for i, item_names in enumerate(names) if name in item_names and i not in indices
-        ]
+        matching = [i for i, known in enumerate(names) if name in known]
+        indices += [i for i in matching if i not in indices]
         pieces = pieces[length:]
     return indices

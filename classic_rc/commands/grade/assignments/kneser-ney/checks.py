@@ -14,7 +14,8 @@ def draw(rng):
     ]
     for _ in range(110):
         texts = [rng.choices(WORDS[:4], k=rng.randint(0, 5)) for _ in range(rng.randint(1, 3))]
-        word, context = rng.choice([*WORDS, "</s>", "<unk>"]), rng.choice([*WORDS, "<s>"])
+        word = rng.choice([*WORDS, "</s>", "<unk>"])
+        context = rng.choice([*WORDS, "<s>"])
         cases.append((texts, word, context, rng.choice((0.5, 0.75, 1.0))))
     return cases
 

@@ -29,7 +29,11 @@ def draw_questions(rng):
 def draw_sets(rng):
     questions = [list(question) for question in draw_questions(rng)]
     policies = ("partial", "partial", "first", "strict")
-    return [(rng.sample(questions, rng.randint(1, 6)), rng.choice(policies)) for _ in range(250)]
+    cases = []
+    for _ in range(250):
+        drawn = rng.sample(questions, rng.randint(1, 6))
+        cases.append((drawn, rng.choice(policies)))
+    return cases
 
 
 def is_question(scores, gold):
@@ -39,9 +43,8 @@ def is_question(scores, gold):
 
 def are_questions(questions, policy):
     is_policy = policy in ("partial", "first", "strict")
-    return (
-        is_policy and questions and all(len(pair) == 2 and is_question(*pair) for pair in questions)
-    )
+    are_pairs = all(len(pair) == 2 for pair in questions)
+    return is_policy and questions and are_pairs and all(is_question(*pair) for pair in questions)
 
 
 ASSIGNMENT = Assignment(
