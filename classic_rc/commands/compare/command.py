@@ -465,12 +465,11 @@ def _shared_fingerprints(
         without = [system_results for system_results in others if fingerprint not in system_results]
         # always raises: its error describes how the questions differ
         join_results([results, *(next(iter(results_of.values())) for results_of in without)])
-    labels = {
-        fingerprint: results.label
-        for system_results in by_system
-        for fingerprint, results in system_results.items()
-        if fingerprint not in shared
-    }
+    labels = {}
+    for system_results in by_system:
+        for fingerprint, results in system_results.items():
+            if fingerprint not in shared:
+                labels[fingerprint] = results.label
     notes = [
         f"{label} is left out: not all systems have answers for it" for label in labels.values()
     ]

@@ -49,14 +49,16 @@ def find_examples(
         accepted texts, both answers, and why solvers give theirs.
     """
     results = comparison.results
-    systems = {row.name: row for row in results.systems if row.runs == 1 and not row.expected}
+    judged_rows = [row for row in results.systems if row.runs == 1 and not row.expected]
+    systems = {row.name: row for row in judged_rows}
     judged = {name: outcomes(results, row.statistics)[0] for name, row in systems.items()}
     seed = comparison.resampling.seed
     order = np.argsort(text_keys(f"{seed} {question_id}" for question_id in results.ids)).tolist()
     for pair in comparison.pairs:
         names = pair.first, pair.second
         for wrong, right in permutations(names) if systems.keys() >= {*names} else ():
-            solved = [i for i in order if judged[right][i] == RIGHT != judged[wrong][i]]
+            right_outcomes, wrong_outcomes = judged[right], judged[wrong]
+            solved = [i for i in order if right_outcomes[i] == RIGHT != wrong_outcomes[i]]
             for i in solved[:n]:
                 place = [*dataset.by_id].index(results.ids[i])
                 question, explanations = dataset[place], dict[str, Explanation]()

@@ -158,14 +158,9 @@ def find_harness_floor(results: Mapping[str, Any], task: str, metric: str) -> Fl
     counts = _part(results, "n-samples", task)
     versions = results.get("versions")
     version = versions.get(task) if isinstance(versions, dict) else None
-    recorded = (
-        config.get("task"),
-        None if version is None else str(version),
-        config.get("dataset_path"),
-        config.get("dataset_name"),
-        split,
-        _digest_of_options(config),
-    )
+    version = None if version is None else str(version)
+    source = config.get("dataset_path"), config.get("dataset_name"), split
+    recorded = (config.get("task"), version, *source, _digest_of_options(config))
     if None in recorded or config.get("process_docs") or config.get("dataset_kwargs"):
         return None
     name, _, filter_ = metric.partition(",")

@@ -37,11 +37,8 @@ def row_differences(row: FloorRow, rerun: FloorRow) -> list[str]:
             pairs += _paired(f"{value}: ", group, rerun.groups[value])
         elif value != WITHOUT_COPIES:  # a run has these only if rows that learn are in it
             pairs.append((value, 1, None))
-    return [
-        f"{row.system}, {what}: {new}, was {old}"
-        for what, old, new in pairs
-        if not same_numbers(old, new)
-    ]
+    different = [pair for pair in pairs if not same_numbers(*pair[1:])]
+    return [f"{row.system}, {what}: {new}, was {old}" for what, old, new in different]
 
 
 _SAME = ("ties", "tie_rate", "expected", "tuned_on", "tuned_here")

@@ -169,7 +169,10 @@ class Assignment:
         """Return the assignment with the rules of the class that has this seed."""
         rng = random.Random(f"rules {self.name} {seed}")
         # The first rule of each is the page's; no class gets it.
-        choice = {key: rng.choice([*rules][1:]) for key, rules in self.rules.items()}
+        choice = {}
+        for key, rules in self.rules.items():
+            _, *rules_of_classes = rules
+            choice[key] = rng.choice(rules_of_classes)
         return replace(self, choice=choice)
 
     @cached_property

@@ -151,12 +151,12 @@ class Grader:
         lesson_files = Path(lessons.__file__).parent.glob("*.py")
         references = {f"{file.name} of the package": file.read_bytes() for file in lesson_files}
         references["the reference of your class"] = assignment.source().encode()
-        texts = {}
+        texts: dict[str, dict[str, bytes]] = {}
         for submission in submissions:
-            files = submission.files.items()
-            texts[submission.student] = {
-                name: content for name, content in files if name.endswith((".py", ".md"))
-            }
+            texts[submission.student] = {}
+            for name, content in submission.files.items():
+                if name.endswith((".py", ".md")):
+                    texts[submission.student][name] = content
         similarity = find_similar(texts, assignment.start(), references)
         grading = Grading(assignment, self.seed, (), similarity)
         for submission in submissions:

@@ -95,13 +95,12 @@ def datasheet_facts(sheet: Datasheet) -> list[tuple[str, str]]:
     dataset = sheet.dataset
     source = _source(dataset)
     # the path of a folder is private
-    names = [re.split(r"[\\/]", file.path)[-1] for file in dataset.sources]
-    shown_files = [
-        f"{name} (sha256 {file.sha256[:12]})"
-        for name, file in zip(names[:_MAX_FILES], dataset.sources, strict=False)
-    ]
-    if len(names) > _MAX_FILES:
-        shown_files.append(f"and {len(names) - _MAX_FILES:,} more")
+    shown_files = []
+    for file in dataset.sources[:_MAX_FILES]:
+        name = re.split(r"[\\/]", file.path)[-1]
+        shown_files.append(f"{name} (sha256 {file.sha256[:12]})")
+    if (n_more := len(dataset.sources) - _MAX_FILES) > 0:
+        shown_files.append(f"and {n_more:,} more")
     facts = [
         ("Task", str(dataset.task).replace("-", " ")),
         ("Split", dataset.split or ""),

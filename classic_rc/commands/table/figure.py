@@ -65,7 +65,8 @@ def forest_figure(table: PaperTable) -> Figure:
     for label in dict.fromkeys(column.dataset for column in table.columns):
         dataset_columns = [j for j, column in enumerate(table.columns) if column.dataset == label]
         ungrouped = [j for j in dataset_columns if table.columns[j].group is None]
-        panels += [j for j in ungrouped if table.columns[j].is_tested][:1] or ungrouped[:1]
+        tested = [j for j in ungrouped if table.columns[j].is_tested]
+        panels += tested[:1] or ungrouped[:1]
         panels += [j for j in dataset_columns if table.columns[j].group is not None]
     rows: dict[int, list[PaperRow]] = {}
     for j in panels:

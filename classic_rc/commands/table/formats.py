@@ -91,7 +91,8 @@ def uneven_intervals(table: PaperTable) -> int:
     for cell in table.cells:
         interval = shown_interval(cell, table.decimals)
         if cell.value is not None and interval is not None:
-            short, long = sorted((cell.value - interval.low, interval.high - cell.value))
+            low_side, high_side = cell.value - interval.low, interval.high - cell.value
+            short, long = sorted((low_side, high_side))
             n_uneven += short < (1 - _ASYMMETRY) * long
     return n_uneven
 
@@ -180,12 +181,10 @@ def lacking_notes(table: PaperTable) -> Iterator[str]:
 def run_notes(table: PaperTable, intervals: IntervalStyle) -> Iterator[str]:
     """Yield what is said of rows of several runs, and of samples of the questions."""
     for row in table.rows:
-        columns_and_cells = zip(table.columns, row.cells, strict=True)
-        ungrouped_cells = [
-            (column, cell)
-            for column, cell in columns_and_cells
-            if column.group is None and column.above is None
-        ]
+        ungrouped_cells = []
+        for column, cell in zip(table.columns, row.cells, strict=True):
+            if column.group is None and column.above is None:
+                ungrouped_cells.append((column, cell))
         metrics_differ = len({column.metric_label for column, _ in ungrouped_cells}) > 1
         deviations = []
         for column, cell in ungrouped_cells:
@@ -437,6 +436,9 @@ def table_csv(table: PaperTable) -> str:
 def _record(table: PaperTable, row: PaperRow, j: int) -> dict[str, Any]:
     column, cell = table.columns[j], row.cells[j]
     low, high = cell.interval or (None, None)
+    metric = column.metric.name
+    if column.above:
+        metric += f" above {column.above}"
     is_tested = cell.test.p_value is not None
     better_than = {}
     if table.has_letters:
@@ -445,7 +447,7 @@ def _record(table: PaperTable, row: PaperRow, j: int) -> dict[str, Any]:
         "system": row.name,
         "block": str(row.block),
         "dataset": column.dataset,
-        "metric": column.metric.name + (f" above {column.above}" if column.above else ""),
+        "metric": metric,
         "group": column.group,
         "questions": column.questions,
         "value": cell.value,

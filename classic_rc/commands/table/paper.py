@@ -198,9 +198,8 @@ def _find_baselines(
         if dataset.results.tests is not None:
             recorded.setdefault(dataset.results.tests.baselines, dataset.label)
     if len(recorded) > 1:
-        baselines_by_dataset = "; ".join(
-            f"{', '.join(names)} on {label}" for names, label in recorded.items()
-        )
+        parts = [f"{', '.join(names)} on {label}" for names, label in recorded.items()]
+        baselines_by_dataset = "; ".join(parts)
         raise UsageError(
             f"the records have different baselines ({baselines_by_dataset}): choose one with "
             f"--baseline {next(iter(recorded))[0]}",

@@ -12,7 +12,9 @@ def draw(rng):
     cases += [(["high"], [["fox"]], 0.9, 0.4), ([], [["fox"]], 0.9, 0.4)]
     for number in range(200):
         plain = number % 2 == 0
-        sentences = [rng.choices(WORDS, k=rng.randint(plain, 6)) for _ in range(rng.randint(2, 5))]
+        sentences = []
+        for _ in range(rng.randint(2, 5)):
+            sentences.append(rng.choices(WORDS, k=rng.randint(plain, 6)))
         sentences[0] = sentences[0] or ["fox"]
         sentences += [[] for _ in range(0 if plain else rng.randint(0, 6))]
         if plain:

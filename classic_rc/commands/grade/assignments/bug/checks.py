@@ -16,7 +16,8 @@ def draw(rng):
     """Return passages of two words or more, questions and candidates: a few of everything that
     words can do.
     """
-    sizes = [(rng.randint(2, 12), rng.randint(0, 4), rng.randint(0, 3)) for _ in range(150)]
+    most = ((2, 12), (0, 4), (0, 3))
+    sizes = [[rng.randint(*limits) for limits in most] for _ in range(150)]
     return [tuple(rng.choices(WORDS, k=k) for k in lengths) for lengths in sizes]
 
 

@@ -18,7 +18,9 @@ def draw_texts(rng):
     """
     cases = [([], ["who"], ["ada"]), ([["ada"]], [], [])]
     for number in range(100):
-        passage = [rng.choices(WORDS, k=rng.randint(1, 6)) for _ in range(rng.randint(1, 4))]
+        passage = []
+        for _ in range(rng.randint(1, 4)):
+            passage.append(rng.choices(WORDS, k=rng.randint(1, 6)))
         option = rng.choices(WORDS, k=rng.randint(1, 3))
         missing = [word for word in WORDS if not any(word in sentence for sentence in passage)]
         if number % 5 == 0 and missing:
@@ -46,8 +48,9 @@ def draw_questions(rng, n):
     cases = []
     for _ in range(n):
         rows, gold = draw_rows(rng, 4), rng.randrange(4)
-        rows[gold] = [round(x + rng.choice((0, 0.6)), 1) for x in rows[gold]]
-        rows[(gold + 1) % 4] = rng.choice((rows[gold], rows[gold - 1]))
+        right = [round(x + rng.choice((0, 0.6)), 1) for x in rows[gold]]
+        rows[gold] = right
+        rows[(gold + 1) % 4] = rng.choice((right, rows[gold - 1]))
         cases.append([rows, gold])
     return cases
 

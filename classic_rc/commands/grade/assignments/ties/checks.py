@@ -14,7 +14,8 @@ def draw_scores(rng):
     for _ in range(400):
         base = rng.choice((-300.0, -1.0, 0.0, 2.0, 300.0))
         step = rng.choice((*[100.0] * 9, 1.0, 1.0, 0.8e-9, 1e-12, *STEPS, *STEPS))
-        cases.append([base - step * rng.randint(0, 3) for _ in range(rng.randint(1, 5))])
+        n_options = rng.randint(1, 5)
+        cases.append([base - step * rng.randint(0, 3) for _ in range(n_options)])
     return [(scores,) for scores in cases]
 
 
