@@ -91,7 +91,11 @@ def load_dataset(args: argparse.Namespace, data: str | DatasetFiles) -> Dataset:
     Candidate spans are made later, because they are a setting of the protocol too
     (:func:`protocol_for`).
     """
-    paths, name = ([data], None) if isinstance(data, str) else (data.paths, data.name)
+    paths: Sequence[str]
+    if isinstance(data, str):
+        paths, name = [data], None
+    else:
+        paths, name = data.paths, data.name
     split = getattr(args, "split", None)  # commands lack some of these options
     datasets = [_load_data(args, path, split=split) for path in paths]
     if len(datasets) == 1 and name is None:

@@ -5,6 +5,8 @@ name.
 from __future__ import annotations
 
 import argparse
+from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from classic_rc.cli import inputs
@@ -60,12 +62,9 @@ def handle(args: argparse.Namespace) -> int:
     from classic_rc.datasets.registry import read_split
     from classic_rc.io.download import NOT_THERE
 
-    files: list[RemoteFile] = []
-    splits: list[NamedSplit] = []
-    for name in args.names:
-        files += files_of(name, extras=args.all)
-        splits += splits_of(name)
-    files = list(dict.fromkeys(files))
+    files_of_names = (files_of(name, extras=args.all) for name in args.names)
+    files = list(dict.fromkeys(chain.from_iterable(files_of_names)))
+    splits = [split for name in args.names for split in splits_of(name)]
     for name in dict.fromkeys(file.dataset for file in files):
         dataset = named_datasets()[name]
         inputs.report_notes(
@@ -73,9 +72,8 @@ def handle(args: argparse.Namespace) -> int:
         )
     failures = Failures()
     failed: dict[RemoteFile, DataError] = {}
-    for (
-        file
-    ) in files:  # which grows: where a server lacks a file, copies of its content may be there
+    # The list grows: where a server lacks a file, copies of its content may be elsewhere.
+    for file in files:
         with failures.caught():
             try:
                 fetched = fetch(
@@ -83,39 +81,35 @@ def handle(args: argparse.Namespace) -> int:
                     read_split,
                     offline=args.check,
                     progress=inputs.shows_progress(args),
-                    notify=lambda text: inputs.report_notes(args, "note", [text]),
+                    notify=partial(_notify, args),
                 )
             except DataError as error:
                 failed[file] = error
                 if error.problem == NOT_THERE:
                     copies = [split.copy for split in splits if split.copy and file in split.files]
-                    files += dict.fromkeys(
-                        copy_file
-                        for copy in copies
-                        for copy_file in copy.files
-                        if copy_file not in files
-                    )
+                    copy_files = chain.from_iterable(copy.files for copy in copies)
+                    files += dict.fromkeys(f for f in copy_files if f not in files)
                 continue
             write_output(_describe(fetched), None)
-    causes: dict[tuple[str | None, ...], list[tuple[RemoteFile, DataError]]] = {}
+    errors_by_cause: dict[tuple[str | None, ...], list[tuple[RemoteFile, DataError]]] = {}
     for file, problem in failed.items():
         using = [split for split in splits if file in split.files]
         if using and all(map(is_split_cached, using)):
-            text = (
-                f"{file.key} is missing there; copies have what {', '.join(s.name for s in using)} "
-                "needs"
-            )
-            inputs.report_notes(args, "note", [text])
+            names = ", ".join(split.name for split in using)
+            _notify(args, f"{file.key} is missing there; copies have what {names} needs")
         else:
-            causes.setdefault((file.dataset, problem.problem, problem.found), []).append(
-                (file, problem)
-            )
-    for errors in causes.values():
+            cause = (file.dataset, problem.problem, problem.found)
+            errors_by_cause.setdefault(cause, []).append((file, problem))
+    for errors in errors_by_cause.values():
         with failures.caught():
             raise _join_errors(errors)
     if not args.check:
         _keep_sketches(args, splits)
     return failures.exit_code
+
+
+def _notify(args: argparse.Namespace, text: str) -> None:
+    inputs.report_notes(args, "note", [text])
 
 
 def _keep_sketches(args: argparse.Namespace, splits: Sequence[NamedSplit]) -> None:
@@ -128,12 +122,13 @@ def _keep_sketches(args: argparse.Namespace, splits: Sequence[NamedSplit]) -> No
         try:
             sketched += [split.name] if keep_sketch(split, read_split) else []
         except DataError as error:
-            text = f"there is no sketch of {split.name}, which cannot be read ({error})"
-            inputs.report_notes(args, "note", [text])
+            _notify(args, f"there is no sketch of {split.name}, which cannot be read ({error})")
     if sketched:
         names = ", ".join(sketched[:_MOST_NAMED]) + ", …" * (len(sketched) > _MOST_NAMED)
-        text = f"sketches of {names} are kept: `classic-rc check` finds their texts in other data"
-        inputs.report_notes(args, "note", [text])
+        _notify(
+            args,
+            f"sketches of {names} are kept: `classic-rc check` finds their texts in other data",
+        )
 
 
 def _join_errors(errors: list[tuple[RemoteFile, DataError]]) -> DataError:

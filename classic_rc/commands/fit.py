@@ -49,8 +49,9 @@ def handle(args: argparse.Namespace) -> int:
     inputs.report_notes(args, "warning", solver.caveats(dataset), solver.name)
     if not args.quiet:
         variant = solver.variant_name()
+        name = f"{solver.name}:{variant}" if variant else solver.name
         print_message(
-            f"{solver.name}{f':{variant}' if variant else ''} learned from {len(dataset):,} "
+            f"{name} learned from {len(dataset):,} "
             f"questions about {len(dataset.passages):,} passages of {dataset.name}; run it with -s "
             f"saved,path={args.output}"
         )

@@ -208,10 +208,9 @@ def _read_sources(args: argparse.Namespace) -> list[TextInput]:
             for name in expand_sample_names(parse_data(corpus).path):
                 spec = replace(parse_data(corpus), path=name)
                 dataset = inputs.load_dataset(args, str(spec))
-                passages = [
-                    p for p in {p.text: p for p in dataset.passages}.values() if p.text not in seen
-                ]
-                seen.update(p.text for p in passages)
+                passage_by_text = {passage.text: passage for passage in dataset.passages}
+                passages = [p for text, p in passage_by_text.items() if text not in seen]
+                seen.update(passage_by_text)
                 sources.append(PassageInput(name, passages))
                 _note(args, f"{name}: a dataset ({dataset.reader}), {len(passages):,} passages")
         else:
@@ -224,9 +223,8 @@ def _read_sources(args: argparse.Namespace) -> list[TextInput]:
                     field="--split",
                     found=args.split,
                 )
-            _note(
-                args, f"{corpus}: {len(files):,} file{'s' * (len(files) != 1)}, each line a {unit}"
-            )
+            noun = "file" if len(files) == 1 else "files"
+            _note(args, f"{corpus}: {len(files):,} {noun}, each line a {unit}")
     return sources
 
 

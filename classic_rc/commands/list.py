@@ -106,10 +106,8 @@ def _list_variants() -> Iterator[Entry]:
 
     for name, solver in SOLVERS.items():
         for variant, bundle in solver.variants.items():
-            yield (
-                f"{name}:{variant}",
-                bundle.description + (f" ({bundle.citation})" if bundle.citation else ""),
-            )
+            citation = f" ({bundle.citation})" if bundle.citation else ""
+            yield f"{name}:{variant}", bundle.description + citation
 
 
 def _list_datasets() -> Iterator[Entry]:

@@ -92,7 +92,8 @@ def handle(args: argparse.Namespace) -> int:
             dataset, system, protocol, decide=not args.scores, jobs=args.jobs
         ):
             inputs.report_notes(args, "warning", block.warnings)
-            n_sampled += sum(len(p.answers) > 1 and p.n_tied < 2 for p in block.predictions or ())
+            for prediction in block.predictions or ():
+                n_sampled += len(prediction.answers) > 1 and prediction.n_tied < 2
             n_tied += block.n_tied
             yield block.questions, block.scores if args.scores else None, block.predictions
             advance(len(block.questions))

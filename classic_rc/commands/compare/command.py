@@ -5,8 +5,7 @@ each solves.
 from __future__ import annotations
 
 import argparse
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -106,16 +105,18 @@ def handle(args: argparse.Namespace) -> int:
     systems, baseline = _parse_arguments(args.systems), None
     if args.baseline is not None:
         systems, baseline = _add_baseline(systems, args.baseline)
-    read_paths = [str(s.record) if s.record else s.path for s in systems]
-    check_writable(args.output, args.data, *args.train, args.tune, *read_paths)
+    system_files = [str(s.record) if s.record else s.path for s in systems]
+    check_writable(args.output, args.data, *args.train, args.tune, *system_files)
+    n_draws = Protocol(intervals=args.intervals or True).resamples or DEFAULT_RESAMPLES
     comparisons, failures = [], Failures()
     explainers: Explainers = {}
-    shared_results = _iter_shared_results(args, systems, failures, explainers)
-    n_draws = Protocol(intervals=args.intervals or True).resamples or DEFAULT_RESAMPLES
-    for results, chance in _iter_parts(args, shared_results):
+    for results, chance in _iter_parts(
+        args, _iter_shared_results(args, systems, failures, explainers)
+    ):
         names = [system.name for system in results.systems]
-        has_pairs = len(names) > 1 and (baseline is None or baseline in names)
-        if failures.exit_code and not has_pairs:
+        if failures.exit_code and (
+            len(names) < 2 or (baseline is not None and baseline not in names)
+        ):
             continue  # nothing is left to compare
         for metric in args.metrics or (None,):
             comparison = compare(
@@ -150,8 +151,9 @@ def _iter_parts(
     """
     for results, chance in answered:
         yield results, chance
-        for name, mask in replace(results, by=None).shown_groups.items():
-            yield results.part(mask, f"{results.dataset}, {name}"), chance and chance.part(mask)
+        for value, mask in replace(results, by=None).shown_groups.items():
+            name = f"{results.dataset}, {value}"
+            yield results.part(mask, name), chance and chance.part(mask)
         for key in args.by or list(results.groupings):
             if not results.groupings:
                 raise UsageError(
@@ -183,14 +185,14 @@ def _render(comparisons: list[Comparison], form: str, verbose: bool) -> str:
 
     if form == "json":
         return render_json({"comparisons": [comparison.to_dict() for comparison in comparisons]})
+    # Which questions each system solves does not depend on the metric that is compared: one table
+    # for each dataset.
     tables = []
-    results_before = None
+    results = None
     for comparison in comparisons:
-        # Which questions each system solves does not depend on the metric that is compared: one
-        # table for each dataset.
-        if comparison.results is results_before:
+        if comparison.results is results:
             comparison = replace(comparison, regions=())
-        results_before = comparison.results
+        results = comparison.results
         tables += comparison_tables(comparison, verbose=verbose)
     return render(tables, form, signatures=verbose)
 
@@ -242,10 +244,20 @@ class _SystemArgument:
                 )
         is_predictions_file = self.path is not None and self.record is None
         if self.name is not None or is_predictions_file:
-            is_one = len(rows) == 1
-            names = [self.label if is_one else f"{self.label}: {row.name}" for row in rows]
-            rows = tuple(replace(row, label=name) for row, name in zip(rows, names, strict=True))
+            if len(rows) == 1:
+                names = [self.label]
+            else:
+                names = [f"{self.label}: {row.name}" for row in rows]
+            return _rename_rows(results, rows, names)
         return replace(results, systems=rows)
+
+
+def _rename_rows(
+    results: SharedResults, rows: Iterable[Row], names: Sequence[str]
+) -> SharedResults:
+    """Return the results with only these rows, under these names."""
+    renamed = tuple(replace(row, label=name) for row, name in zip(rows, names, strict=True))
+    return replace(results, systems=renamed)
 
 
 def _parse_argument(text: str) -> _SystemArgument:
@@ -321,27 +333,31 @@ def _iter_shared_results(
     answered = list(_evaluate_systems(args, systems, dataset, failures, explainers))
     if not answered:
         return
-    chance, by_system = {}, []
-    for system, result in answered:
-        for results in result.values():
-            for row in results.systems:
-                if row.is_chance:
-                    chance[results.fingerprint] = row
-        by_system.append({f: system.rows_of(results) for f, results in result.items()})
+    chance: dict[str, Row] = {}
+    for _, system_results in answered:
+        for fingerprint, results in system_results.items():
+            chance.update((fingerprint, row) for row in results.systems if row.is_chance)
     if dataset is not None:
-        protocol = inputs.protocol_for(Protocol(), args.data)
-        (chance[dataset.fingerprint],) = evaluate(dataset, [Random()], protocol).rows
-    run_of = {str(system.name): system.system.row for system in systems if system.name is not None}
+        evaluation = evaluate(dataset, [Random()], inputs.protocol_for(Protocol(), args.data))
+        (chance[dataset.fingerprint],) = evaluation.rows
+    labels = [system.label for system, _ in answered]
+    by_system = [
+        {fingerprint: system.rows_of(results) for fingerprint, results in system_results.items()}
+        for system, system_results in answered
+    ]
     for fingerprint in _shared_fingerprints(args, by_system):
-        labelled = []
-        for (system, _), result in zip(answered, by_system, strict=True):
-            labelled.append((system.label, result[fingerprint]))
-        results = _join_with_unique_names(labelled, args.by if dataset is None else ())
+        shared = [system_results[fingerprint] for system_results in by_system]
+        results = _join_with_unique_names(labels, shared, args.by if dataset is None else ())
+        run_of = {
+            str(system.name): system.system.row for system in systems if system.name is not None
+        }
         groupings = results.groupings if args.by else {}
         if dataset is not None:
             results = replace(results, read=lambda: dataset)
-            dataset_groupings = inputs.read_groups(args, dataset).groupings
-            groupings = {grouping.key: grouping.masks for grouping in dataset_groupings}
+            groupings = {
+                grouping.key: grouping.masks
+                for grouping in inputs.read_groups(args, dataset).groupings
+            }
         results = replace(
             results, systems=Row.join_renamed(results.systems, run_of), groupings=groupings
         )
@@ -428,9 +444,8 @@ def _add_explainers(
     questions = add_span_candidates(dataset, protocol.spans)
     for system in systems:
         if system.solver is not None:
-            explainers[dataset.fingerprint, str(system.name)] = cache(
-                partial(Explainer, system, questions, protocol)
-            )
+            make_explainer = partial(Explainer, system, questions, protocol)
+            explainers[dataset.fingerprint, str(system.name)] = cache(make_explainer)
 
 
 def _shared_fingerprints(
@@ -447,37 +462,42 @@ def _shared_fingerprints(
     ]
     if not shared:
         fingerprint, results = next(iter(first.items()))
-        different = [next(iter(other.values())) for other in others if fingerprint not in other]
+        without = [system_results for system_results in others if fingerprint not in system_results]
         # always raises: its error describes how the questions differ
-        join_results([results, *different])
-    labels: dict[str, str] = {}
-    for result in by_system:
-        labels |= {f: results.label for f, results in result.items() if f not in shared}
-    warnings = [f"{s} is left out: not all systems have answers for it" for s in labels.values()]
-    inputs.report_notes(args, "warning", warnings)
+        join_results([results, *(next(iter(results_of.values())) for results_of in without)])
+    labels = {}
+    for system_results in by_system:
+        for fingerprint, results in system_results.items():
+            if fingerprint not in shared:
+                labels[fingerprint] = results.label
+    notes = [
+        f"{label} is left out: not all systems have answers for it" for label in labels.values()
+    ]
+    inputs.report_notes(args, "warning", notes)
     return shared
 
 
 def _join_with_unique_names(
-    labelled: Sequence[tuple[str, SharedResults]], keys: Sequence[str]
+    labels: Sequence[str], results_of_systems: Sequence[SharedResults], keys: Sequence[str]
 ) -> SharedResults:
     """Join results; rows that share a name get the label of their source, and a number if they
     still do.
     """
     from classic_rc.results.shared_results import join_results
 
-    results = join_results([results for _, results in labelled], keys)
-    labels = [label for label, source_results in labelled for _ in source_results.systems]
-    n_of_name = Counter(row.name for row in results.systems)
-    names = []
-    for row, label in zip(results.systems, labels, strict=True):
-        names.append(f"{label}: {row.name}" if n_of_name[row.name] > 1 else row.name)
-    rows = []
-    for i, (row, name) in enumerate(zip(results.systems, names, strict=True)):
-        if names.count(name) > 1:
-            name += f" ({names[: i + 1].count(name)})"
-        rows.append(replace(row, label=name))
-    return replace(results, systems=tuple(rows))
+    results = join_results(results_of_systems, keys)
+    names = [row.name for row in results.systems]
+    names_with_labels = []
+    for label, system_results in zip(labels, results_of_systems, strict=True):
+        for row in system_results.systems:
+            is_shared = names.count(row.name) > 1
+            names_with_labels.append(f"{label}: {row.name}" if is_shared else row.name)
+    unique_names = []
+    for i, name in enumerate(names_with_labels):
+        if names_with_labels.count(name) > 1:
+            name = f"{name} ({names_with_labels[: i + 1].count(name)})"
+        unique_names.append(name)
+    return _rename_rows(results, results.systems, unique_names)
 
 
 def _read_again(args: argparse.Namespace, results: SharedResults) -> Dataset | None:

@@ -49,29 +49,25 @@ def find_examples(
         accepted texts, both answers, and why solvers give theirs.
     """
     results = comparison.results
-    systems = {row.name: row for row in results.systems if row.runs == 1 and not row.expected}
+    judged_rows = [row for row in results.systems if row.runs == 1 and not row.expected]
+    systems = {row.name: row for row in judged_rows}
     judged = {name: outcomes(results, row.statistics)[0] for name, row in systems.items()}
     seed = comparison.resampling.seed
-    keys = text_keys(f"{seed} {question_id}" for question_id in results.ids)
-    order = np.argsort(keys).tolist()
+    order = np.argsort(text_keys(f"{seed} {question_id}" for question_id in results.ids)).tolist()
     for pair in comparison.pairs:
         names = pair.first, pair.second
         for wrong, right in permutations(names) if systems.keys() >= {*names} else ():
-            solved = []
-            for i in order:
-                if judged[right][i] == RIGHT and judged[wrong][i] != RIGHT:
-                    solved.append(i)
+            right_outcomes, wrong_outcomes = judged[right], judged[wrong]
+            solved = [i for i in order if right_outcomes[i] == RIGHT != wrong_outcomes[i]]
             for i in solved[:n]:
                 place = [*dataset.by_id].index(results.ids[i])
                 question, explanations = dataset[place], dict[str, Explanation]()
                 for name in reversed(names):  # the evidence of the second one, the baseline, first
                     if make := explainers.get((results.fingerprint, name)):
                         (explanations[name],) = make().each([place])
-                rows = [
-                    ("passage", passage_extract(question.passage, *explanations.values()), ""),
-                    ("question", question.text, ""),
-                    *_option_rows(question),
-                ]
+                extract = passage_extract(question.passage, *explanations.values())
+                rows = [("passage", extract, ""), ("question", question.text, "")]
+                rows += _option_rows(question)
                 for name in names:
                     answer = _answer_text(question, systems[name], i)
                     rows.append((name, answer, judged[name][i]))
@@ -99,8 +95,9 @@ def _option_rows(question: Question) -> Iterator[tuple[str, str, str]]:
 
 def _answer_text(question: Question, row: Row, i: int) -> str:
     """Return the answer of a row to the question at position `i`."""
-    answer, n_tied = row.outcomes.answers[i] or (), row.outcomes.n_tied[i]
+    answer = row.outcomes.answers[i] or ()
     if question.task.has_choices:
         answer = [f"{candidate_label(k)} {question.candidates[k].text}" for k in answer]
     text = " + ".join(answer) or "no answer"
+    n_tied = row.outcomes.n_tied[i]
     return f"{text} (one of {n_tied} tied)" if n_tied > 1 else text

@@ -4,6 +4,8 @@ solves.
 
 from __future__ import annotations
 
+from typing import Any
+
 from classic_rc.reports.result_tables import comparison_facts, difference_table
 from classic_rc.results.comparison import Comparison, SolvedRegion
 from classic_rc.tables import Cell, Column, RowGroup, Table
@@ -45,23 +47,18 @@ def _system_table(comparison: Comparison) -> Table:
         Column("relative gain %", "points", 1, "relative_gain"),
         Column("signature", hidden=True),
     ]
-    rows = [
-        [
-            s.name,
-            Cell(s.value, s.interval),
-            Cell(s.gain, s.gain_interval),
-            s.relative_gain,
-            s.signature,
-        ]
-        for s in comparison.estimates
-    ]
+    rows: list[list[Any]] = []
+    for system in comparison.estimates:
+        value = Cell(system.value, system.interval)
+        gain = Cell(system.gain, system.gain_interval)
+        rows.append([system.name, value, gain, system.relative_gain, system.signature])
     if comparison.chance is None:
-        gain = (
+        chance_note = (
             "gain over chance: unknown, because no system is `random`; to compute it, add --data "
             "DATA"
         )
     else:
-        gain = (
+        chance_note = (
             f"chance: random scores {format_percent(comparison.chance)}, in expectation; relative "
             "gain: gain / chance"
         )
@@ -70,9 +67,9 @@ def _system_table(comparison: Comparison) -> Table:
         results.label,
         columns,
         [RowGroup(rows)],
-        [comparison.resampling.note, gain],
+        [comparison.resampling.note, chance_note],
         f"{results.caption}: systems",
-        {s.name: s.signature for s in comparison.estimates},
+        {system.name: system.signature for system in comparison.estimates},
         comparison_facts(comparison, "system"),
     )
 
@@ -86,16 +83,11 @@ def _overlap_table(comparison: Comparison, verbose: bool) -> Table:
         Column("systems", hidden=True),
         Column("ids", hidden=True),
     ]
-    rows = [
-        [
-            *("yes" if name in region.systems else None for name in names),
-            region.questions,
-            region.share,
-            " + ".join(region.systems),
-            " ".join(region.ids),
-        ]
-        for region in comparison.regions
-    ]
+    rows: list[list[Any]] = []
+    for region in comparison.regions:
+        marks = ["yes" if name in region.systems else None for name in names]
+        lists = [" + ".join(region.systems), " ".join(region.ids)]
+        rows.append([*marks, region.questions, region.share, *lists])
     notes = [f"left out: {', '.join(comparison.left_out)}"] if comparison.left_out else []
     if verbose:
         notes += [_name_questions(region) for region in comparison.regions if region.ids]
@@ -119,10 +111,8 @@ def _name_questions(region: SolvedRegion) -> str:
 
 def _example_table(comparison: Comparison) -> Table:
     heading = "{question_id}: {wrong} wrong, {right} right, one of {questions:,}"
-    return Table(
-        "examples of questions",
-        [Column("example"), Column("text"), Column("outcome")],
-        [RowGroup(e["rows"], heading.format(**e)) for e in comparison.examples],
-        [f"drawn by their ids, seed {comparison.resampling.seed}"],
-        facts=comparison_facts(comparison, "example"),
-    )
+    groups = [RowGroup(e["rows"], heading.format(**e)) for e in comparison.examples]
+    columns = [Column("example"), Column("text"), Column("outcome")]
+    note = f"drawn by their ids, seed {comparison.resampling.seed}"
+    facts = comparison_facts(comparison, "example")
+    return Table("examples of questions", columns, groups, [note], facts=facts)

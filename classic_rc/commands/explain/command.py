@@ -123,10 +123,9 @@ def _render(args: argparse.Namespace, explanations: list[Explanation]) -> str:
     from classic_rc.reports.verdict import verdict_of
 
     if args.format == "json":
-        first, *others = plain = [
-            {**e.to_dict(), "verdict": verdict_of(e).to_dict()} for e in explanations
-        ]
-        return render_json({"explanations": plain} if others else first, infinite=True)
+        plain = [{**e.to_dict(), "verdict": verdict_of(e).to_dict()} for e in explanations]
+        content = {"explanations": plain} if len(plain) > 1 else plain[0]
+        return render_json(content, infinite=True)
     if args.format == "html":
         return explanation_html(*explanations, digits=args.digits, every=args.verbose)
     to_terminal = args.output is None or args.color == "always"

@@ -66,6 +66,7 @@ def add_record(path: str, target: Path, data: Dataset | None = None) -> list[Flo
             expected=__version__,
         )
     contents = {dataset.fingerprint: dataset for dataset in _find_data(file, data)}
+    short_contents = [content[:SHORT_FINGERPRINT] for content in contents]
     entries = {entry["name"]: entry for entry in read_entries(target)}
     floors = load_floors()
     added = []
@@ -84,22 +85,23 @@ def add_record(path: str, target: Path, data: Dataset | None = None) -> list[Flo
                 f"the data of {name} is needed to check its numbers",
                 source=str(file),
                 field="fingerprint",
-                found=", ".join(key[:SHORT_FINGERPRINT] for key in contents) or None,
+                found=", ".join(short_contents) or None,
                 expected=fingerprint[:SHORT_FINGERPRINT],
                 hint="Name it: --verify DATA",
             )
         run["rows"] = [row for row in run["rows"] if row["name"] in _SYSTEMS]
+        dataset = contents[fingerprint]
         entry = floor_entry(
             run,
             results,
             version=__version__,
             verified=_VERIFIED,
             date=datetime.date.today().isoformat(),
-            language=dataset_language(contents[fingerprint]).name,
+            language=dataset_language(dataset).name,
             dev=find_dev(name, floors),
         )
         floor = parse_floors([entry])[name]
-        if differences := verify_rows(floor, contents[fingerprint]).differences:
+        if differences := verify_rows(floor, dataset).differences:
             raise DataError(
                 f"{len(differences)} numbers of {name} are not made again",
                 source=str(file),

@@ -7,6 +7,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from classic_rc.cli import inputs
@@ -301,13 +302,8 @@ def _compute_one(args: argparse.Namespace, name: str, failures: Failures) -> Non
     task = FloorTask(name, data, train, args.learned, inputs.reading_options(args), args.prior)
     folder = Path(args.save or f"floor-{name.replace(':', '-')}")
     with progress_bar(name, None, inputs.shows_progress(args)) as progress:
-        evaluation = compute_floor(
-            task,
-            folder,
-            read=lambda path, **reading: inputs.read_dataset(args, path, **reading),
-            jobs=args.jobs,
-            progress=progress,
-        )
+        read = partial(inputs.read_dataset, args)
+        evaluation = compute_floor(task, folder, read=read, jobs=args.jobs, progress=progress)
     inputs.report_notes(args, "warning", evaluation.warnings, name)
     write_record(folder, [evaluation])
     computed = parse_floors([entry_of(evaluation)])[name]

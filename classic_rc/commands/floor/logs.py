@@ -45,15 +45,15 @@ def log_table(evaluation: Evaluation) -> Table:
     dataset, label = evaluation.dataset, METRIC_NAMES.get(metric, metric)
     notes = [
         f"chance: random; floor: {best.name}, the best in {label} of {len(untrained)} rows that "
-        "learn nothing; both on the log's own questions: nothing was looked up"
+        "learn nothing; both on the log's own questions: nothing was looked up",
     ]
     if evaluation.resampling is not None:
         notes.append(evaluation.resampling.note)
-    title = f"{dataset.name} · {len(dataset):,} questions · data {dataset.fingerprint[:8]}"
-    row_groups = [RowGroup(rows, heading) for heading, rows in blocks.items() if rows]
-    facts = {"dataset": dataset.name, "questions": len(dataset)}
     columns = [Column("system"), Column(label, "percent", key=metric), *above_columns()]
-    return Table(title, columns, row_groups, notes, facts=facts)
+    groups = [RowGroup(rows, heading) for heading, rows in blocks.items() if rows]
+    title = f"{dataset.name} · {len(dataset):,} questions · data {dataset.fingerprint[:8]}"
+    facts = {"dataset": dataset.name, "questions": len(dataset)}
+    return Table(title, columns, groups, notes, facts=facts)
 
 
 def results_table(results: Mapping[str, Any], source: str) -> Table:
@@ -95,35 +95,21 @@ def _task_cells(results: Mapping[str, Any], task: str) -> Iterator[list[Any]]:
     for key, value in values.items():
         metric = key.partition(",")[0]
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
-        is_share = is_number and 0 <= value <= 1
-        if metric not in _ACCURACIES or not is_share:
+        if metric not in _ACCURACIES or not is_number or not 0 <= value <= 1:
             continue
-        floor_dataset, chance, floor, note = (
-            find_harness_floor(results, task, key),
-            at_chance,
-            None,
-            _NO_FLOOR,
-        )
+        floor_dataset = find_harness_floor(results, task, key)
+        chance, floor, note = at_chance, None, _NO_FLOOR
         if floor_dataset is not None:
-            chance, floor = (
-                floor_dataset.value(floor_dataset.chance),
-                floor_dataset.value(floor_dataset.floor),
-            )
+            chance = floor_dataset.value(floor_dataset.chance)
+            floor = floor_dataset.value(floor_dataset.floor)
             note = f"{floor_dataset.name}: {floor_dataset.floor.system}"
         elif chance is None:
             note = "the file does not say how many options there are: use the log"
         adjusted = [None if base is None else above(value, base)[0] for base in (chance, floor)]
         n = _part(results, "n-samples", task).get("effective")
-        yield [
-            task,
-            metric,
-            n if isinstance(n, int) else None,
-            float(value),
-            chance,
-            floor,
-            *adjusted,
-            note,
-        ]
+        if not isinstance(n, int):
+            n = None
+        yield [task, metric, n, float(value), chance, floor, *adjusted, note]
 
 
 def _part(results: Mapping[str, Any], key: str, task: str) -> dict[str, Any]:
@@ -172,14 +158,9 @@ def find_harness_floor(results: Mapping[str, Any], task: str, metric: str) -> Fl
     counts = _part(results, "n-samples", task)
     versions = results.get("versions")
     version = versions.get(task) if isinstance(versions, dict) else None
-    recorded = (
-        config.get("task"),
-        None if version is None else str(version),
-        config.get("dataset_path"),
-        config.get("dataset_name"),
-        split,
-        _digest_of_options(config),
-    )
+    version = None if version is None else str(version)
+    source = config.get("dataset_path"), config.get("dataset_name"), split
+    recorded = (config.get("task"), version, *source, _digest_of_options(config))
     if None in recorded or config.get("process_docs") or config.get("dataset_kwargs"):
         return None
     name, _, filter_ = metric.partition(",")

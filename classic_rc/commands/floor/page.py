@@ -30,8 +30,8 @@ def floor_page(floors: Iterable[FloorDataset]) -> str:
     script = (files(__package__) / "templates" / "floor.js").read_text(encoding="utf-8")
     lines = []
     for _, cells in table.lines():
-        keys = [_order(cell.value) for cell in cells]
-        lines.append(list(zip(table.shown, cells, keys, strict=True)))
+        columns_and_cells = zip(table.shown, cells, strict=True)
+        lines.append([(column, cell, _order(cell.value)) for column, cell in columns_and_cells])
     return fill_template(
         "floor.html",
         __package__,
@@ -64,7 +64,10 @@ def _bar(dataset: FloorDataset) -> dict[str, int | str | None]:
         "trained": None if trained is None else dataset.fair_value(trained),
         "human": None if human is None else float(human.share),
     }
-    known_shares = {name: share for name, share in shares.items() if share is not None}
-    places = {name: round(_WIDTH * share) for name, share in known_shares.items()}
-    text = ", ".join(f"{name} {100 * share:.1f}" for name, share in known_shares.items())
-    return dict.fromkeys(shares) | places | {"text": text}
+    places: dict[str, int | str | None] = dict.fromkeys(shares)
+    percentages = []
+    for name, share in shares.items():
+        if share is not None:
+            places[name] = round(_WIDTH * share)
+            percentages.append(f"{name} {100 * share:.1f}")
+    return {**places, "text": ", ".join(percentages)}

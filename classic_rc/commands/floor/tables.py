@@ -12,6 +12,7 @@ from typing import Any
 
 from classic_rc.results.floors import METRIC_NAMES, FloorDataset, FloorRow, above, bounds
 from classic_rc.tables import Cell, Column, RowGroup, Table
+from classic_rc.tables.model import IntervalStyle
 
 _OPTIONS_ONLY = "feature-ranker:candidates"
 _OUTDATED = "†"
@@ -37,17 +38,18 @@ def floors_table(floors: Iterable[FloorDataset], *, is_wide: bool = False) -> Ta
     kinds: dict[str, list[list[Any]]] = {}
     for dataset in sort_floors(floors):
         kinds.setdefault(f"{dataset.task}, {dataset.language}", []).append(_cells(dataset))
+    intervals: IntervalStyle = "lines" if is_wide else "none"
     columns = [
         Column("dataset"),
         Column("n", "count", key="questions", hidden=not is_wide),
         Column("metric", hidden=not is_wide),
         Column("chance", "percent", 1),
-        Column("floor", "percent", 1, intervals="lines" if is_wide else "none"),
+        Column("floor", "percent", 1, intervals=intervals),
         Column("system", key="short_system", hidden=is_wide),
         Column("floor system", key="floor_system", hidden=not is_wide),
-        Column("trained", "percent", 1, intervals="lines" if is_wide else "none"),
+        Column("trained", "percent", 1, intervals=intervals),
         Column("trained system", key="trained_system", hidden=not is_wide),
-        Column("folds", "percent", 1, intervals="lines" if is_wide else "none"),
+        Column("folds", "percent", 1, intervals=intervals),
         Column("system in folds", key="folds_system", hidden=not is_wide),
         Column("prior", "percent", 1, hidden=not is_wide),
         Column("options only", "percent", 1, key="options_only", hidden=not is_wide),
@@ -71,21 +73,23 @@ def floors_table(floors: Iterable[FloorDataset], *, is_wide: bool = False) -> Ta
 def _cells(dataset: FloorDataset) -> list[Any]:
     trained, folds = (dataset.trained(out_of_fold=in_folds) for in_folds in (False, True))
     options = dataset.best(row for row in dataset.rows if row.system == _OPTIONS_ONLY)
-    classical, human = (dataset.best_published(kind) for kind in ("classical", "human"))
+    published = [dataset.best_published(kind) for kind in ("classical", "human")]
+    chance, floor = dataset.value(dataset.chance), dataset.value(dataset.floor)
+    system = dataset.floor.system
     return [
         dataset.name,
         dataset.questions,
         METRIC_NAMES[dataset.metric],
-        dataset.value(dataset.chance),
-        Cell(dataset.value(dataset.floor), bounds(dataset.floor.intervals, dataset.metric)),
-        dataset.floor.system.replace("constant-position", "position"),
-        dataset.floor.system,
+        chance,
+        Cell(floor, bounds(dataset.floor.intervals, dataset.metric)),
+        system.replace("constant-position", "position"),
+        system,
         *_learned_cells(dataset, trained),
         *_learned_cells(dataset, folds),
         _learned_cells(dataset, dataset.prior)[0],
         None if options is None else dataset.fair_value(options),
-        *(None if figure is None else figure.share for figure in (classical, human)),
-        above(dataset.value(dataset.floor), dataset.value(dataset.chance))[0],
+        *(None if figure is None else figure.share for figure in published),
+        above(floor, chance)[0],
         dataset.fingerprint,
     ]
 

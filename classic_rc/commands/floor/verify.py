@@ -86,14 +86,14 @@ def verify_rows(
     from classic_rc.systems import System
 
     verification = Verification()
-    selected = [row for row in floor.rows if (learned or not row.learns) and row.system != PRIOR]
+    selected = [row for row in floor.rows if learned or not row.learns]
+    selected = [row for row in selected if row.system != PRIOR]
     if learned and floor.prior is not None:
         verification.notes.append(f"not run, because the fitted file is not here: {PRIOR}")
     elsewhere = [row for row in selected if row.trained_on is not None and floor.cv is None]
     if elsewhere and train is None:
         names = ", ".join(row.system for row in elsewhere)
-        note = f"not run without --train ({elsewhere[0].trained_on}): {names}"
-        verification.notes.append(note)
+        verification.notes.append(f"not run without --train ({elsewhere[0].trained_on}): {names}")
         selected = [row for row in selected if row not in elsewhere]
     n_fixed = len(elsewhere) * (train is None) + (learned and floor.prior is not None)
     if n_learning := len(floor.rows) - len(selected) - n_fixed:

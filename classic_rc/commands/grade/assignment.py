@@ -168,8 +168,10 @@ class Assignment:
     def drawn(self, seed: int) -> Assignment:
         """Return the assignment with the rules of the class that has this seed."""
         rng = random.Random(f"rules {self.name} {seed}")
+        # The first rule of each is the page's; no class gets it.
         choice = {}
-        for key, (_, *rules_of_classes) in self.rules.items():
+        for key, rules in self.rules.items():
+            _, *rules_of_classes = rules
             choice[key] = rng.choice(rules_of_classes)
         return replace(self, choice=choice)
 
@@ -183,11 +185,12 @@ class Assignment:
         left out.
         """
         text = self._reference
-        drawn = []
+        all_changes = [*first]
         for key, rule in self.choice.items():
-            page_piece = next(iter(self.rules[key].values()))
-            drawn.append((page_piece, self.rules[key][rule]))
-        for old, new in (*first, *drawn, *changes):
+            pieces = self.rules[key]
+            page_piece = next(iter(pieces.values()))
+            all_changes.append((page_piece, pieces[rule]))
+        for old, new in (*all_changes, *changes):
             text = text.replace(old, new)
         return text
 
@@ -202,11 +205,8 @@ class Assignment:
         it so.
         """
         source = self.source()
-        changes: dict[str, tuple[Change, ...]] = {}
-        for words, (old, new) in self.known_mistakes.get(name, {}).items():
-            if old in source:
-                changes[words] = ((old, new),)
-        return changes
+        mistakes = self.known_mistakes.get(name, {})
+        return {words: ((old, new),) for words, (old, new) in mistakes.items() if old in source}
 
     def others(self, name: str) -> dict[str, tuple[Change, ...]]:
         """Return the rules of other classes for a function, and the changes of the reference
@@ -215,26 +215,27 @@ class Assignment:
         pages = {key: next(iter(rules)) for key, rules in self.rules.items()}
         source = self.source()
         other_functions = {*self.functions} - {name}
-        elsewhere = ""
-        for node in ast.parse(source).body:
-            if getattr(node, "name", name) in other_functions:
-                elsewhere += ast.get_source_segment(source, node) or ""
+        body = ast.parse(source).body
+        nodes = [node for node in body if getattr(node, "name", name) in other_functions]
+        elsewhere = "".join(ast.get_source_segment(source, node) or "" for node in nodes)
         changes_of_rules: dict[str, tuple[Change, ...]] = {}
-        changes_to_page = []
         for key, rules in self.rules.items():
             rule_of_class = self.choice.get(key, pages[key])
             piece_of_class = rules[rule_of_class]
-            if key in self.choice:
-                changes_to_page.append((piece_of_class, rules[pages[key]]))
+            # A rule whose piece is in another function is about that function.
             if piece_of_class.strip() in elsewhere:
                 continue
             for rule, piece in rules.items():
                 if rule != rule_of_class:
-                    words = f"{rule}; in your class, {rule_of_class}"
-                    changes_of_rules[words] = ((piece_of_class, piece),)
+                    cause = f"{rule}; in your class, {rule_of_class}"
+                    changes_of_rules[cause] = ((piece_of_class, piece),)
         if self.choice:
-            words = "these are the rules of the page; your class has its own"
-            changes_of_rules[words] = tuple(changes_to_page)
+            changes_to_page = []
+            for key, rule_of_class in self.choice.items():
+                rules = self.rules[key]
+                changes_to_page.append((rules[rule_of_class], rules[pages[key]]))
+            cause = "these are the rules of the page; your class has its own"
+            changes_of_rules[cause] = tuple(changes_to_page)
         return changes_of_rules
 
     def start(self) -> bytes:
@@ -381,8 +382,8 @@ def read_declaration(place: Path) -> tuple[str, dict[str, str], int | None] | No
         return None
     try:
         content = json.loads(file.read_bytes())
-        name, seed = content["assignment"], content.get("seed")
-        rules = dict(content.get("rules", {}))
+        name = content["assignment"]
+        rules, seed = dict(content.get("rules", {})), content.get("seed")
         if not isinstance(name, str) or not (seed is None or type(seed) is int):
             raise ValueError
     except (ValueError, KeyError, TypeError, RecursionError):
@@ -401,8 +402,8 @@ def _expand(rules: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, str]]
         for words, piece in pieces.items():
             start, stop = re.search(r"\{(\d+)-(\d+)\}", words + "{0-0}").groups()  # type: ignore[union-attr]
             for number in range(int(start), int(stop) + 1):
-                drawn_words = re.sub(r"\{\d+-\d+\}", str(number), words)
-                expanded[key][drawn_words] = piece.replace("{}", str(number))
+                rule = re.sub(r"\{\d+-\d+\}", str(number), words)
+                expanded[key][rule] = piece.replace("{}", str(number))
     return expanded
 
 
@@ -491,9 +492,10 @@ def rows_of(dataset: Dataset, *, with_gold: bool = False) -> list[dict[str, Any]
     passages: dict[str, str] = {}
     rows = []
     for number, question in enumerate(dataset):
+        passage_id = passages.setdefault(question.passage.id, f"passage {len(passages)}")
         row = {
             "id": f"question {number}",
-            "passage_id": passages.setdefault(question.passage.id, f"passage {len(passages)}"),
+            "passage_id": passage_id,
             "passage": question.passage.text,
             "question": question.query,
             "candidates": [candidate.text for candidate in question.candidates],

@@ -73,38 +73,36 @@ def autograder_zip(
         The package is not installed, so what it requires is not known.
     """
     try:
-        lines = requires("classic_rc") or []
-        required = [line for line in lines if "extra ==" not in line]
-        requirements = [line.partition(";")[0].strip() for line in required]
+        all_requirements = requires("classic_rc") or []
     except PackageNotFoundError:
         raise UsageError(
             "what to install there is not known: install this package (`pip install .`)"
         ) from None
+    required = [line for line in all_requirements if "extra ==" not in line]
+    quoted = [f"'{line.partition(';')[0].strip()}'" for line in required]
     # What other processes compile comes and goes.
-    content = {}
-    for file in sorted(_PACKAGE.rglob("*")):
-        if file.is_file() and "__pycache__" not in file.parts:
-            content[file.relative_to(_PACKAGE.parent).as_posix()] = file.read_bytes()
+    paths = [path for path in sorted(_PACKAGE.rglob("*")) if "__pycache__" not in path.parts]
+    files = [path for path in paths if path.is_file()]
+    content = {path.relative_to(_PACKAGE.parent).as_posix(): path.read_bytes() for path in files}
     content |= {path.name: path.read_bytes() for path in assignment.own_files}
     options = []
-    for name, questions in (("data", data), ("train", train)):
+    for option, questions in (("data", data), ("train", train)):
         if questions is not None:
-            content[f"{name}.jsonl"] = to_jsonl(questions).encode()
-            options.append(f'--{name} "$own/{name}.jsonl"')
-    quoted_requirements = " ".join(f"'{requirement}'" for requirement in requirements)
-    script = _RUN.replace("SECONDS", f"{seconds:g}").replace("OPTIONS", " ".join(options))
+            content[f"{option}.jsonl"] = to_jsonl(questions).encode()
+            options.append(f'--{option} "$own/{option}.jsonl"')
+    run = _RUN.replace("SECONDS", f"{seconds:g}").replace("OPTIONS", " ".join(options))
     name = assignment.file.name if assignment.own_files else assignment.name
     placed: dict[str, str | bytes] = {
-        "setup.sh": _SETUP.replace("REQUIRED", quoted_requirements),
-        "run_autograder": script,
+        "setup.sh": _SETUP.replace("REQUIRED", " ".join(quoted)),
+        "run_autograder": run,
         f"private/{DECLARATION}": json.dumps({"assignment": name, "seed": seed}),
     }
-    placed |= {f"private/{place}": data_of_file for place, data_of_file in content.items()}
+    placed |= {f"private/{path}": file for path, file in content.items()}
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-        for place, data_of_file in placed.items():
-            info = zipfile.ZipInfo(place)  # always of 1980: the same autograder has the same bytes
-            info.external_attr = (0o600 if "/" in place else 0o755) << 16
+        for path, file in placed.items():
+            info = zipfile.ZipInfo(path)  # always of 1980: the same autograder has the same bytes
+            info.external_attr = (0o600 if "/" in path else 0o755) << 16
             info.compress_type = zipfile.ZIP_DEFLATED
-            archive.writestr(info, data_of_file)
+            archive.writestr(info, file)
     return out.getvalue()

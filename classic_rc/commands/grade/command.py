@@ -26,6 +26,7 @@ from classic_rc.protocol import READING, Kind
 
 if TYPE_CHECKING:
     from classic_rc.commands.grade import Assignment, Grade, Grading
+    from classic_rc.questions import Dataset
 
 SECONDS = Kind(
     "a number of seconds above 0, at most 86,400",
@@ -163,17 +164,19 @@ def handle(args: argparse.Namespace) -> int:
     if not is_class:
         inputs.refuse_given(args, ("plain",), "is for the folder of a class: leave it out")
     closed = [place for place in (args.data, *places.values()) if place is not None]
+    if is_class:
+        closed.append(args.submissions)
     isolation = choose_isolation(
         unsafe=args.unsafe,
         container=args.container,
-        closed=[*closed, args.submissions] if is_class else closed,
+        closed=closed,
         graders=assignment.own_files,
         packages=assignment.packages,
     )
     setting: dict[str, Any] = {
         "limits": Limits(seconds=args.timeout),
         "seed": args.seed,
-        "data": None if args.data is None else inputs.load_dataset(args, args.data),
+        "data": _read_data(args),
         "train": inputs.read_train(args),
         "isolation": isolation,
     }
@@ -329,13 +332,17 @@ def feedback_text(grade: Grade) -> str:
             else "no points by itself"
         )
         lines.append(f"{mark} {check.name}: {check.title} ({points})")
-        feedback = [*(check.problem or "").splitlines(), *check.text.splitlines()]
-        lines += [f"        {line}" for line in feedback]
+        details = [*(check.problem or "").splitlines(), *check.text.splitlines()]
+        lines += [f"        {line}" for line in details]
     if grade.accuracy is not None:
         lines.append(str(grade.accuracy))
-    reason = f": {grade.problem}" if grade.problem else ""
-    lines.append(f"{grade.earned:g} of {grade.points:g} points{reason}")
+    problem = f": {grade.problem}" if grade.problem else ""
+    lines.append(f"{grade.earned:g} of {grade.points:g} points{problem}")
     return "".join(f"{printable(line)}\n" for line in lines)
+
+
+def _read_data(args: argparse.Namespace) -> Dataset | None:
+    return None if args.data is None else inputs.load_dataset(args, args.data)
 
 
 def _prepare(args: argparse.Namespace, assignment: Assignment) -> int:
@@ -344,10 +351,9 @@ def _prepare(args: argparse.Namespace, assignment: Assignment) -> int:
         check_writable(args.autograder, args.data, *args.train, option="--autograder")
         from classic_rc.commands.grade.autograder import autograder_zip
 
-        data = None if args.data is None else inputs.load_dataset(args, args.data)
-        train = inputs.read_train(args)
-        content = autograder_zip(assignment, args.seed, data, train, args.timeout)
-        write_file(Path(args.autograder), content)
+        data, train = _read_data(args), inputs.read_train(args)
+        archive = autograder_zip(assignment, args.seed, data, train, args.timeout)
+        write_file(Path(args.autograder), archive)
         print_message(f"wrote {args.autograder}")
         return 0
     check_writable(args.hand_out, is_folder=True, option="--hand-out")

@@ -154,10 +154,9 @@ class _FunctionComparison:
                     continue
                 seen.add(repr(simpler))
                 try:
-                    is_usual = self.declared.allowed(*simpler)
-                    if is_usual and self.where is not None:
-                        is_usual = self.where(*simpler)
-                    if not is_usual:
+                    if not self.declared.allowed(*simpler):
+                        continue
+                    if self.where is not None and not self.where(*simpler):
                         continue
                     expected = self.right(simpler)
                 except (ValueError, TypeError, LookupError, ArithmeticError):  # no sensible input
@@ -216,8 +215,8 @@ def compare_function(
 def cases_of(assignment: Assignment, name: str, seed: int) -> list[Case]:
     """Return the arguments of the calls of a grading; those that make no sense are left out."""
     declared = assignment.functions[name]
-    cases = declared.cases(Random(f"{assignment.name} {name} {seed}"))
-    return [case for case in cases if declared.allowed(*case)]
+    rng = Random(f"{assignment.name} {name} {seed}")
+    return [case for case in declared.cases(rng) if declared.allowed(*case)]
 
 
 def _own_mistakes(submission: Submission, name: str) -> list[Change]:
@@ -268,6 +267,16 @@ def simpler_cases(case: Case) -> Iterator[Case]:
             yield _replace(case, word, earlier_word)
 
 
+def without(values: list[Any], i: int) -> list[Any]:
+    """Return a list without the element at position `i`."""
+    return values[:i] + values[i + 1 :]
+
+
+def with_changed(values: list[Any], i: int, element: Any) -> list[Any]:
+    """Return a list with another element at position `i`."""
+    return [*values[:i], element, *values[i + 1 :]]
+
+
 def _simpler(value: Any) -> Iterator[Any]:
     if isinstance(value, list):
         size = len(value)
@@ -275,20 +284,19 @@ def _simpler(value: Any) -> Iterator[Any]:
             for start in range(0, len(value), size):
                 yield value[:start] + value[start + size :]
             size //= 2
-        for i, item in enumerate(value):
-            for simpler in _simpler(item):
-                yield [*value[:i], simpler, *value[i + 1 :]]
+        for i, element in enumerate(value):
+            for simpler in _simpler(element):
+                yield with_changed(value, i, simpler)
     elif isinstance(value, dict):
         for key in value:
             yield {name: item for name, item in value.items() if name != key}
         for key, item in value.items():
             yield from (value | {key: simpler} for simpler in _simpler(item))
     elif isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
-        length_and_size = len(repr(value)), abs(value)
-        for number in (0, 1, abs(value), int(value), round(value, 1), value // 2):
-            simpler = type(value)(number)
-            if (len(repr(simpler)), abs(simpler)) < length_and_size:
-                yield simpler
+        limit = (len(repr(value)), abs(value))
+        rounder = (0, 1, abs(value), int(value), round(value, 1), value // 2)
+        numbers = map(type(value), rounder)
+        yield from dict.fromkeys(n for n in numbers if (len(repr(n)), abs(n)) < limit)
 
 
 def _parts(value: Any) -> Iterator[Any]:
@@ -343,10 +351,11 @@ def _shown(value: Any, depth: int = 0) -> str:
     """Return a value with as many digits as a reader needs, up to a length."""
     if isinstance(value, float):
         return f"{value:.6g}" if math.isfinite(value) else str(value)
-    text = repr(value)
     if isinstance(value, list | tuple) and depth < 8:
-        elements = [_shown(element, depth + 1) for element in value[:_MAX_SHOWN]]
-        text = f"[{', '.join(elements)}]"
+        elements = ", ".join(_shown(element, depth + 1) for element in value[:_MAX_SHOWN])
+        text = f"[{elements}]"
+    else:
+        text = repr(value)
     return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]} ..."
 
 
@@ -354,8 +363,8 @@ def explain_scores(question: Question, **scores: Sequence[float]) -> tuple[Expla
     """Return explanations of a question by the scores of several systems, by name."""
     explanations = []
     for name, scores_of_system in scores.items():
-        question_scores = Scores.from_lists([scores_of_system])
-        explanation = Explanation.from_scores(name, question, question_scores)
+        rows = Scores.from_lists([scores_of_system])
+        explanation = Explanation.from_scores(name, question, rows)
         explanations.append(replace(explanation, decide=_decide))
     return tuple(explanations)
 

@@ -97,10 +97,11 @@ class AccuracyGain:
 
 
 def _bounds(value: float, interval: Interval | None, sign: str = "") -> str:
-    percent = f"{100 * value:{sign}.2f}"
+    text = f"{100 * value:{sign}.2f}"
     if interval is None:
-        return percent
-    return f"{percent} ({100 * interval[0]:{sign}.2f} to {100 * interval[1]:{sign}.2f})"
+        return text
+    low, high = (100 * bound for bound in interval)
+    return f"{text} ({low:{sign}.2f} to {high:{sign}.2f})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,40 +180,34 @@ def grades_csv(grading: Grading) -> str:
         "difference",
     ]
     head += ["difference low", "difference high", "isolation", "similar", "note", "not gradable"]
-    writer.writerow(map(csv_cell, [*head, *(check.name for check in grading.assignment.checks)]))
+    head += [check.name for check in grading.assignment.checks]
+    writer.writerow(map(csv_cell, head))
     for grade in grading.grades:
         outcomes = [
             "passed" if check.passed else f"{check.earned:g}: {check.problem}"
             for check in grade.checks
         ]
-        cells = [
-            grade.student,
-            grade.file,
-            f"{grade.score:.4g}",
-            f"{grade.earned:g}",
-            f"{grade.points:g}",
-        ]
-        cells += [
-            *_accuracy_cells(grade.accuracy),
-            grade.isolation,
-            "; ".join(grading.similarity.of(grade.student)),
-        ]
-        writer.writerow(map(csv_cell, [*cells, grade.note, grade.problem or "", *outcomes]))
+        cells = [grade.student, grade.file, f"{grade.score:.4g}"]
+        cells += [f"{grade.earned:g}", f"{grade.points:g}", *_accuracy_cells(grade.accuracy)]
+        similar = "; ".join(grading.similarity.of(grade.student))
+        cells += [grade.isolation, similar, grade.note, grade.problem or "", *outcomes]
+        writer.writerow(map(csv_cell, cells))
     return out.getvalue()
 
 
 def _accuracy_cells(accuracy: AccuracyGain | None) -> list[str]:
     if accuracy is None:
         return [""] * 7
-    value = _percent_cells(accuracy.value, accuracy.interval)
-    difference = _percent_cells(accuracy.difference, accuracy.difference_interval)
-    return [*value, accuracy.reference, *difference]
+    return [
+        *_percent_cells(accuracy.value, accuracy.interval),
+        accuracy.reference,
+        *_percent_cells(accuracy.difference, accuracy.difference_interval),
+    ]
 
 
 def _percent_cells(value: float, interval: Interval | None) -> list[str]:
-    """Return a value with the bounds of its interval, which are blank if there is none."""
-    bounds = ["", ""] if interval is None else [f"{100 * bound:.2f}" for bound in interval]
-    return [f"{100 * value:.2f}", *bounds]
+    cells = [f"{100 * float(fraction):.2f}" for fraction in (value, *(interval or ()))]
+    return cells if interval else [*cells, "", ""]
 
 
 def grades_json(grading: Grading) -> dict[str, Any]:
@@ -237,19 +232,17 @@ def gradescope_json(grade: Grade, similar: Sequence[str] = ()) -> dict[str, Any]
 
     Only teachers see `similar`, what the code has in common with other code.
     """
-    tests = [
-        {
+    tests = []
+    for check in grade.checks:
+        test = {
             "name": check.title or check.name,
             "score": check.earned,
             "max_score": check.points,
             "status": "passed" if check.passed else "failed",
-            "output": "\n".join(text for text in (check.problem or "", check.text) if text),
+            "output": "\n".join(filter(None, [check.problem, check.text])),
             "visibility": "visible",
         }
-        for check in grade.checks
-    ]
-    problem = grade.problem and f"not gradable: {grade.problem}"
-    output = "; ".join(filter(None, [problem, grade.note]))
+        tests.append(test)
     result: dict[str, Any] = {
         "score": grade.earned,
         "visibility": "visible",
@@ -257,7 +250,8 @@ def gradescope_json(grade: Grade, similar: Sequence[str] = ()) -> dict[str, Any]
         "tests": tests,
         "extra_data": {"isolation": grade.isolation, "similar": [*similar]},
     }
-    if output:
+    problem = grade.problem and f"not gradable: {grade.problem}"
+    if output := "; ".join(filter(None, [problem, grade.note])):
         result["output"] = output
     if grade.accuracy is not None:
         result["leaderboard"] = [
@@ -296,31 +290,33 @@ def class_page(grading: Grading) -> str:
     ``students``.
     """
     grades, checks = grading.grades, grading.assignment.checks
-    rows = []
+    check_rows = []
     for i, check in enumerate(checks):
         n_passed = sum(grade.checks[i].passed for grade in grades)
-        rows.append((check.title, f"{check.points:g}", n_passed))
+        check_rows.append((check.title, f"{check.points:g}", n_passed))
     columns = [Column("check"), Column("points", "number"), Column("students who passed", "count")]
+    n_with_all_points = sum(grade.earned == grade.points for grade in grades)
+    n_not_gradable = sum(grade.problem is not None for grade in grades)
     facts = [
         ("submissions", str(len(grades))),
-        ("with all points", str(sum(grade.earned == grade.points for grade in grades))),
-        ("not gradable", str(sum(grade.problem is not None for grade in grades))),
+        ("with all points", str(n_with_all_points)),
+        ("not gradable", str(n_not_gradable)),
         ("similarity", grading.similarity.distribution),
         ("seed", str(grading.seed)),
     ]
-    grade_rows = []
+    student_rows = []
     for grade in grades:
         link = quote(os.fsencode(f"{STUDENTS}/{grade.student}.html"))
-        grade_rows.append((grade, link, grading.remarks(grade)))
-    accuracies = [grade.accuracy for grade in grades if grade.accuracy is not None]
+        student_rows.append((grade, link, grading.remarks(grade)))
+    accuracies = (grade.accuracy for grade in grades if grade.accuracy is not None)
     return fill_template(
         "grades.html",
         __package__,
         title=grading.assignment.title,
         facts=[*facts, *grading.assignment.choice.items()],
-        rows=grade_rows,
-        reference=accuracies[0].reference if accuracies else None,
-        checks=Table("Checks", columns, [RowGroup(rows)]),
+        rows=student_rows,
+        reference=next((accuracy.reference for accuracy in accuracies), None),
+        checks=Table("Checks", columns, [RowGroup(check_rows)]),
         matches=grading.similarity.matches,
         version=__version__,
     )

@@ -148,15 +148,15 @@ class Grader:
             reference_statistics(
                 assignment.floor, questions, self.train
             )  # An error here is no student's.
-        files = Path(lessons.__file__).parent.glob("*.py")
-        references = {f"{file.name} of the package": file.read_bytes() for file in files}
+        lesson_files = Path(lessons.__file__).parent.glob("*.py")
+        references = {f"{file.name} of the package": file.read_bytes() for file in lesson_files}
         references["the reference of your class"] = assignment.source().encode()
-        texts = {}
+        texts: dict[str, dict[str, bytes]] = {}
         for submission in submissions:
-            files_of_student = submission.files.items()
-            texts[submission.student] = {
-                name: text for name, text in files_of_student if name[-3:] in (".py", ".md")
-            }
+            texts[submission.student] = {}
+            for name, content in submission.files.items():
+                if name.endswith((".py", ".md")):
+                    texts[submission.student][name] = content
         similarity = find_similar(texts, assignment.start(), references)
         grading = Grading(assignment, self.seed, (), similarity)
         for submission in submissions:
@@ -168,8 +168,10 @@ class Grader:
         """Stop if most files define nothing of what the assignment asks: it is another one's."""
         assignment = self.assignment
         expected = {*assignment.functions} | _defined(parse_source(assignment.start()))
-        sources = [s.files[s.main] for s in submissions if s.main in s.files]
-        trees = [tree for tree in map(parse_source, sources) if tree]
+        sources = (submission.files.get(submission.main) for submission in submissions)
+        trees = [
+            tree for source in sources if source is not None and (tree := parse_source(source))
+        ]
         misfits = [tree for tree in trees if tree.body and not _defined(tree) & expected]
         if expected and 2 * len(misfits) > len(trees):
             message = (

@@ -112,20 +112,11 @@ class Isolation:
             for place in places:
                 (package_folder / place.name).symlink_to(place, target_is_directory=True)
             return [_PYTHON, *arguments]
+        bindings = ["--ro-bind", str(folder), root]
         for place in places:
             (package_folder / place.name).mkdir()
-        bindings: list[str] = []
-        for place in places:
-            bindings += "--ro-bind", str(place), f"{root}/package/{place.name}"
-        return [
-            *_bubblewrap(limits.folder_bytes),
-            "--ro-bind",
-            str(folder),
-            root,
-            *bindings,
-            *_INNER,
-            *arguments,
-        ]
+            bindings += ["--ro-bind", str(place), f"{root}/package/{place.name}"]
+        return [*_bubblewrap(limits.folder_bytes), *bindings, *_INNER, *arguments]
 
     def end_all(self) -> None:
         """End every process of the student's user, also those that left their group, and delete
@@ -135,7 +126,8 @@ class Isolation:
             return
         # For signals to it, the process that ends them is of a third user: theirs cannot end it
         # first.
-        subprocess.run([*_CLEAN_PYTHON, _END_ALL, str(self.user), str(self.user + 1)], check=False)
+        users = [str(self.user), str(self.user + 1)]
+        subprocess.run([*_CLEAN_PYTHON, _END_ALL, *users], check=False)
         for place in map(Path, _OPEN_TO_ALL):
             for path in place.iterdir() if place.is_dir() else ():
                 with suppress(OSError):
@@ -282,7 +274,8 @@ def choose_isolation(
             )
         return Isolation("none")
     readable = [os.__file__, *(str(place) for name in packages for place in _places(name))]
-    places = [str(Path(__file__).parents[2]), *map(os.path.abspath, (*places, *graders))]
+    package = Path(__file__).parents[2]
+    places = [str(package), *map(os.path.abspath, (*places, *graders))]
     try:
         done = subprocess.run(
             [*_CLEAN_PYTHON, _FIND_OPEN],

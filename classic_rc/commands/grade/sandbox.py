@@ -86,7 +86,8 @@ def _own_files() -> dict[str, bytes]:
     """
     files = [_ROOT / f"{name}.py" for name in _PACKAGE]
     for name in ("io", "text"):
-        files += [p for p in (_ROOT / name).rglob("*") if p.suffix in (".py", ".txt")]
+        paths = (_ROOT / name).rglob("*")
+        files += [path for path in paths if path.suffix in (".py", ".txt")]
     generated = {
         "__init__.py": _INIT,
         "solvers/base.py": _BASE,
@@ -220,14 +221,16 @@ class Sandbox:
         work = folder / "tmp"
         for place in (work, folder / "package"):
             place.mkdir()
-        package_files = _own_files()
-        if "classic_rc" not in self.packages:
-            package_files = {name: data for name, data in package_files.items() if "/" not in name}
-        for name, data in (
-            package_files | {f"work/{name}": data for name, data in self.files.items()}
-        ).items():
+        has_package = "classic_rc" in self.packages
+        files = {
+            name: content
+            for name, content in _own_files().items()
+            if has_package or "/" not in name
+        }
+        files |= {f"work/{name}": content for name, content in self.files.items()}
+        for name, content in files.items():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            (folder / name).write_bytes(data)
+            (folder / name).write_bytes(content)
         if isolation.user is not None:
             folder.chmod(0o711)
             os.chown(work, isolation.user, isolation.user)
@@ -282,7 +285,8 @@ class Sandbox:
                 raise self._finish(_FORGES)
             used = max((time.monotonic() - started) / patience, float(answer["seconds"]))
             usual = {"np", "Counter", "defaultdict"} | sys.stdlib_module_names
-            self.added = tuple(name for name in dict.fromkeys(answer["added"][:9]) if name in usual)
+            added = dict.fromkeys(answer["added"][:9])
+            self.added = tuple(name for name in added if name in usual)
             error = answer.get("error")
             if error is not None:
                 raise self._students_error(dict(error), answer.get("printed"))

@@ -144,39 +144,34 @@ def find_similar(
     count.
     """
     template_lines = {parts for _, parts in _code_lines(template)} if template else set()
-    runs_of = {}
-    for name, files in submissions.items():
-        runs = _runs(files, template_lines)
-        if len(runs) >= _FEW_RUNS:
-            runs_of[name] = runs
+    runs_of = {name: _runs(files, template_lines) for name, files in submissions.items()}
+    runs_of = {name: runs for name, runs in runs_of.items() if len(runs) >= _FEW_RUNS}
     known_runs: dict[str, Runs] = {}
     for name, hashes in known_pieces().items():
         known_runs[f"known: {name}"] = [(hashed, "") for hashed in hashes.split()]
-    known_runs |= {
-        f"known: {name}": _runs({"": source}, template_lines) for name, source in references.items()
-    }
+    for name, source in references.items():
+        known_runs[f"known: {name}"] = _runs({"": source}, template_lines)
     matches = [_match(*pair, runs_of, _FEW_OF_PAIR) for pair in combinations(runs_of, 2)]
     flagged = _flagged(matches, ALIKE, _STRETCH)
     clusters: list[set[str]] = []
     for match in flagged:
         pair = {match.first, match.second}
-        touched = [cluster for cluster in clusters if cluster & pair]
-        clusters = [cluster for cluster in clusters if not cluster & pair]
-        clusters.append(pair.union(*touched))
+        joined = pair.union(*(cluster for cluster in clusters if cluster & pair))
+        clusters = [cluster for cluster in clusters if not cluster & joined] + [joined]
     likeness: list[Match] = []
+    all_runs = runs_of | known_runs
     for solution, runs in known_runs.items():
         is_short = len(runs) < _SHORT_TASK
         limits = (_COPY, math.inf) if is_short else (_ALIKE_KNOWN, _STRETCH)
-        likeness += _flagged(
-            [_match(name, solution, runs_of | known_runs) for name in runs_of], *limits
-        )
+        of_solution = [_match(name, solution, all_runs) for name in runs_of]
+        likeness += _flagged(of_solution, *limits)
     for name in runs_of:
         of_student = [match for match in likeness if match.first == name]
         flagged += sorted(of_student, key=lambda match: -match.stretch)[:3]
     flagged.sort(key=lambda match: (-match.share, match.first, match.second))
-    names_of_clusters = sorted(tuple(sorted(cluster)) for cluster in clusters)
+    sorted_clusters = sorted(tuple(sorted(cluster)) for cluster in clusters)
     shares = sorted(match.share for match in matches)
-    return ClassSimilarity(tuple(flagged), tuple(names_of_clusters), tuple(shares))
+    return ClassSimilarity(tuple(flagged), tuple(sorted_clusters), tuple(shares))
 
 
 def _flagged(matches: Sequence[Match], share: float, stretch: float) -> list[Match]:
@@ -208,39 +203,45 @@ def _match(first: str, second: str, runs: Mapping[str, Runs], fewest: int = _FEW
     for hashed, _ in runs[first]:
         length = length + 1 if hashed in shared else 0
         longest = max(longest, length)
-    share = shared.total() / max(min(first_counts.total(), second_counts.total()), fewest)
-    places = []
-    for name in (first, second):
-        shared_places = [place for hashed, place in runs[name] if hashed in shared]
-        places.append(_places(shared_places))
+    n_pieces = min(first_counts.total(), second_counts.total())
+    share = shared.total() / max(n_pieces, fewest)
     stretch = longest + _RUN - 1 if longest else 0
-    return Match(first, second, share, stretch, " = ".join(filter(None, places)))
+    texts = []
+    for name in (first, second):
+        places = [place for hashed, place in runs[name] if hashed in shared]
+        texts.append(_places(places))
+    return Match(first, second, share, stretch, " = ".join(filter(None, texts)))
 
 
 def _places(places: Sequence[str]) -> str:
     """Return lines as ranges of each file: ``lines 3-9, 12 of ann.py``."""
-    parts = []
+    texts = []
     for file in dict.fromkeys(place.rpartition(":")[0] for place in places if ":" in place):
-        places_in_file = [place for place in places if place.startswith(f"{file}:")]
-        lines = sorted({int(place.rpartition(":")[2]) for place in places_in_file})
+        in_file = [place for place in places if place.startswith(f"{file}:")]
+        lines = sorted({int(place.rpartition(":")[2]) for place in in_file})
+        # A single line between two of them, blank or a comment, does not end a range.
         gaps = [(before, after) for before, after in pairwise(lines) if after - before > 2]
         starts = [lines[0], *(after for _, after in gaps)]
         ends = [*(before for before, _ in gaps), lines[-1]]
-        ranges = (f"{a}-{b}" if a < b else str(a) for a, b in zip(starts, ends, strict=True))
-        parts.append(f"lines {', '.join(ranges)} of {file or 'the file'}")
-    return "; ".join(parts)
+        ranges = []
+        for start, end in zip(starts, ends, strict=True):
+            ranges.append(f"{start}-{end}" if start < end else str(start))
+        texts.append(f"lines {', '.join(ranges)} of {file or 'the file'}")
+    return "; ".join(texts)
 
 
 def _runs(files: Mapping[str, bytes], template_lines: set[tuple[str, ...]]) -> Runs:
     hashed_runs = []
     for name in sorted(files):
-        parts = []
-        for number, line_parts in _code_lines(files[name]):
-            if line_parts not in template_lines:
-                parts += [(piece, number) for piece in line_parts]
-        for run in zip(*(parts[i:] for i in range(_RUN)), strict=False):
+        pieces = []
+        for number, line_pieces in _code_lines(files[name]):
+            if line_pieces not in template_lines:
+                pieces += [(piece, number) for piece in line_pieces]
+        for run in zip(*(pieces[i:] for i in range(_RUN)), strict=False):
             text = " ".join(piece for piece, _ in run).encode("utf-8", "surrogatepass")
-            hashed_runs.append((blake2b(text, digest_size=5).hexdigest(), f"{name}:{run[0][1]}"))
+            hashed = blake2b(text, digest_size=5).hexdigest()
+            first_line = run[0][1]
+            hashed_runs.append((hashed, f"{name}:{first_line}"))
     return hashed_runs
 
 
@@ -262,17 +263,14 @@ def _code_lines(source: bytes) -> list[tuple[int, tuple[str, ...]]]:
     """
     tree = parse_source(source)
     if tree is None:
-        text = source.decode("utf-8", "replace")
-        words_of_lines = enumerate(map(str.split, text.splitlines()), 1)
-        return [(i, tuple(words)) for i, words in words_of_lines if words]
-    given_names = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.arg):
-            given_names.add(node.arg)
-        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            given_names.add(node.id)
-        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
-            given_names.add(node.name)
+        text_lines = source.decode("utf-8", "replace").splitlines()
+        words_of_lines = [(i, tuple(line.split())) for i, line in enumerate(text_lines, 1)]
+        return [(i, words) for i, words in words_of_lines if words]
+    nodes = list(ast.walk(tree))
+    given_names = {node.arg for node in nodes if isinstance(node, ast.arg)}
+    name_nodes = [node for node in nodes if isinstance(node, ast.Name)]
+    given_names |= {node.id for node in name_nodes if isinstance(node.ctx, ast.Store)}
+    given_names |= {node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.ClassDef)}
     lines = []
     statements: list[ast.AST] = [tree]
     while statements:
@@ -283,11 +281,14 @@ def _code_lines(source: bytes) -> list[tuple[int, tuple[str, ...]]]:
             parts += _parts(node, given_names)
             for field, value in reversed(list(ast.iter_fields(node))):
                 children = value if isinstance(value, list) else [value]
-                child_nodes = [child for child in children if isinstance(child, ast.AST)]
-                if field in _LEFT_OUT:
-                    continue
-                is_block = field in _BLOCKS and isinstance(value, list)
-                (statements if is_block else inside).extend(reversed(child_nodes))
+                child_nodes = [
+                    child
+                    for child in children
+                    if isinstance(child, ast.AST) and field not in _LEFT_OUT
+                ]
+                (statements if field in _BLOCKS and isinstance(value, list) else inside).extend(
+                    reversed(child_nodes)
+                )
         is_docstring = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
         if (
             isinstance(statement, ast.stmt | ast.excepthandler)
@@ -306,9 +307,6 @@ def _parts(node: ast.AST, given_names: set[str]) -> list[str]:
     contents = [
         getattr(node, name) for name in ("attr", "value", "module", "name") if hasattr(node, name)
     ]
-    texts = [
-        repr(value)
-        for value in contents
-        if isinstance(value, str | int | float | None) and value not in given_names
-    ]
+    plain = [value for value in contents if isinstance(value, str | int | float | None)]
+    texts = [repr(value) for value in plain if value not in given_names]
     return [type(node).__name__, *texts]

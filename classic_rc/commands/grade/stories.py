@@ -85,19 +85,20 @@ def made_stories(
     <Dataset stories: 8 single-choice questions>
     """
     rng = random.Random(f"{style} {seed}")
+    things = [f"{kind} {thing}" for thing in _THINGS for kind in _KINDS]
     questions: list[Question] = []
     for number in range(n_stories):
         # Fewer things than facts: a thing or a verb alone does not point at one sentence.
-        all_things = [f"{kind} {thing}" for thing in _THINGS for kind in _KINDS]
-        things = rng.choices(rng.sample(all_things, 4), k=6)
-        drawn = (
+        four_things = rng.sample(things, 4)
+        things_of_facts = rng.choices(four_things, k=6)
+        columns = (
             rng.sample(_NAMES, 6),
             rng.choices([*_VERBS], k=6),
-            things,
+            things_of_facts,
             rng.sample(_PLACES, 6),
             rng.sample(_TIMES, 6),
         )
-        facts = list(zip(*drawn, strict=True))
+        facts = list(zip(*columns, strict=True))
         sentences = [_state_fact(rng, style, *fact) for fact in facts]
         passage = Passage(f"{style} {number}", " ".join(sentences))
         for i in rng.sample(range(6), 4):
@@ -124,18 +125,17 @@ def _ask(rng: random.Random, passage: Passage, facts: list[Any], index: int, id:
     did, do = _VERBS[verb] if rng.random() < 0.4 else verb
     thing = thing if rng.random() < 0.6 else thing.split()[-1]
     kind = rng.choice(("place", "time", "name"))
+    names, _, _, places, times = zip(*facts, strict=True)
     if kind == "name":
-        text = f"Who {did} the {thing} {time}?"
-        values = [fact[0] for fact in facts]
+        text, answers = f"Who {did} the {thing} {time}?", list(names)
     elif kind == "place":
-        text = f"Where did {name} {do} the {thing}?"
-        values = [f"near the {fact[3]}" for fact in facts]
+        text, answers = f"Where did {name} {do} the {thing}?", [f"near the {p}" for p in places]
     else:
-        text = f"When did {name} {do} the {thing}?"
-        values = [fact[4] for fact in facts]
-    options = rng.sample([value for value in values if value != values[index]], 3)
+        text, answers = f"When did {name} {do} the {thing}?", list(times)
+    wrong_answers = [answer for answer in answers if answer != answers[index]]
+    options = rng.sample(wrong_answers, 3)
     gold = rng.randrange(4)
-    options.insert(gold, values[index])
+    options.insert(gold, answers[index])
     return Question(
         id, passage, text, tuple(map(Candidate, options)), frozenset([gold]), Task.SINGLE_CHOICE
     )

@@ -61,8 +61,8 @@ def find_submissions(
     if not root.is_dir():
         hint = "Give a folder with one file or one folder for each student"
         raise DataError("no such folder", source=str(folder), hint=hint)
-    visible = [path for path in sorted(root.iterdir()) if not _is_hidden(path.name)]
-    paths = [path for path in visible if path.name != DECLARATION]
+    paths = [path for path in sorted(root.iterdir()) if not _is_hidden(path.name)]
+    paths = [path for path in paths if path.name != DECLARATION]
     submissions = [read_submission(path, main, suffixes) for path in paths]
     if not submissions:
         raise DataError(
@@ -99,11 +99,11 @@ def _read_folder(folder: Path, main: str | None, suffixes: Sequence[str]) -> Han
     all_paths = _files_of(folder)
     paths = [path for path in all_paths if path.suffix in _CODE]
     if not paths:
-        others = []
+        content = []
         for path in sorted(folder.iterdir())[:5]:
-            others.append(f"{path.name} (a link)" if path.is_symlink() else path.name)
+            content.append(f"{path.name} (a link)" if path.is_symlink() else path.name)
         return refused(
-            f"the folder has no .py file and no notebook; it has {', '.join(others) or 'nothing'}"
+            f"the folder has no .py file and no notebook; it has {', '.join(content) or 'nothing'}"
         )
     if len(all_paths) > _MAX_FILES:
         return refused(f"the folder has more than {_MAX_FILES} files")
@@ -200,27 +200,29 @@ def notebook_source(data: bytes) -> str:
 
 def _cell_source(lines: list[str]) -> str:
     if lines and lines[0].startswith("%%"):
-        magic, *cell_lines = lines
+        magic, *lines = lines
         if magic.split()[0] not in _PYTHON_CELLS:
-            cell_lines = [f"# {line}" for line in cell_lines]
-        lines = [f"# {magic}", *cell_lines]
+            lines = [f"# {line}" for line in lines]
+        lines = [f"# {magic}", *lines]
     source = "\n".join(lines)
     if parse_source(source.encode("utf-8", "replace")) is not None:
         return source
-    for i, line in enumerate(lines):
+    python_lines = []
+    for line in lines:
         if _is_command(line):
             indent = line[: -len(line.lstrip())]
-            lines[i] = f"{indent}pass  # {line.strip()}"
-    return "\n".join(lines)
+            line = f"{indent}pass  # {line.strip()}"
+        python_lines.append(line)
+    return "\n".join(python_lines)
 
 
 def _is_command(line: str) -> bool:
     """Whether a line is for the notebook: %magic, !command, name = !command, ?help, help?"""
     line = line.strip()
+    parts = (line, line.partition("=")[2].strip())
     if line.startswith("?") or line.endswith("?"):
         return True
-    assigned = line.partition("=")[2].strip()
-    return any(re.match(r"!|%%?[a-z]", text) for text in (line, assigned))
+    return any(re.match(r"!|%%?[a-z]", text) for text in parts)
 
 
 def plain_files(submissions: Sequence[HandedIn]) -> dict[str, bytes]:
@@ -231,5 +233,6 @@ def plain_files(submissions: Sequence[HandedIn]) -> dict[str, bytes]:
     for submission in submissions:
         for name, source in submission.files.items():
             if name.endswith(".py"):
-                code[f"{submission.student}/{name}".replace("/", "__")] = source
+                path = f"{submission.student}/{name}"
+                code[path.replace("/", "__")] = source
     return code

@@ -34,11 +34,13 @@ _USUAL = {"np": "numpy", "Counter": "collections:Counter", "defaultdict": "colle
 
 def main() -> None:
     """Give up rights, and answer requests until the stream ends."""
-    package, file, settings = sys.argv[1], Path(sys.argv[2]), json.loads(sys.argv[3])
-    _restrict(settings)
+    package, path, settings = sys.argv[1:4]
+    file = Path(path)
+    _restrict(json.loads(settings))
     sys.path.insert(0, package)
     sys.path.append(str(file.parent))  # A student's random.py does not take the place of Python's.
-    requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    requests = os.fdopen(os.dup(0), "rb")
+    answers = os.fdopen(os.dup(1), "wb")
     nowhere = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
         os.dup2(nowhere, stream)
@@ -163,8 +165,9 @@ class _SubmittedFile:
             self.module = importlib.util.module_from_spec(spec)
         sys.modules[_MODULE] = self.module
         spec.loader.exec_module(self.module)
+        values = vars(self.module).items()
         kinds = {}
-        for name, value in vars(self.module).items():
+        for name, value in values:
             if name[0] != "_" and not self._is_of_others(value):
                 kinds[name] = _kind(value)
         return kinds
@@ -211,21 +214,16 @@ def _describe(error: BaseException, folder: Path) -> dict[str, Any]:
         text = "ends the program (sys.exit or quit)"
     frames: list[Any] = []
     for frame in traceback.extract_tb(error.__traceback__):
-        path = Path(frame.filename)
-        if path.is_relative_to(folder):
-            frames.append((path.relative_to(folder).as_posix(), frame.lineno, frame.name))
-    if (
-        isinstance(error, SyntaxError)
-        and error.filename
-        and Path(error.filename).is_relative_to(folder)
-    ):
-        text = str(error.msg)
-        frames = [(Path(error.filename).relative_to(folder).as_posix(), error.lineno, "<module>")]
-    return {
-        "type": type(error).__name__[:100],
-        "text": text,
-        "frames": [*frames[:3], *frames[3:][-5:]],
-    }
+        file = Path(frame.filename)
+        if file.is_relative_to(folder):
+            frames.append((file.relative_to(folder).as_posix(), frame.lineno, frame.name))
+    if isinstance(error, SyntaxError) and error.filename:
+        file = Path(error.filename)
+        if file.is_relative_to(folder):
+            text = str(error.msg)
+            frames = [(file.relative_to(folder).as_posix(), error.lineno, "<module>")]
+    frames = [*frames[:3], *frames[3:][-5:]]
+    return {"type": type(error).__name__[:100], "text": text, "frames": frames}
 
 
 class _Printed(io.TextIOBase):

@@ -159,17 +159,27 @@ def handle(args: argparse.Namespace) -> int:
     inputs.report_missing(args, [evaluation], failures, asked_for=bool(systems_of_options))
     fitted = list(_fit_systems(args, evaluation, systems, explained, protocol, failures))
     results = evaluation.results
+    scores_without = perturbed = None
     check = None if "check" in args.without else _check_contents(args, dataset, protocol)
+    statistics = _count_contents(args, dataset)
+    explanations = {
+        row: _explain_with_progress(args, explainer, failures) for row, explainer in fitted
+    }
+    breakdowns = [break_down(results, grouping, seed=args.seed or 0) for grouping in groupings]
+    if check is not None:
+        scores_without = _measure_originals(args, results, check)
+    if args.perturbed is not None:
+        perturbed = evaluate_copies(args, loaded, systems, protocol)
     content = PageContent(
         evaluation,
         check,
-        _count_contents(args, dataset),
-        {row: _explain_with_progress(args, explainer, failures) for row, explainer in fitted},
-        [break_down(results, grouping, seed=args.seed or 0) for grouping in groupings],
+        statistics,
+        explanations,
+        breakdowns,
         args.published,
         args.title,
-        None if check is None else _measure_originals(args, results, check),
-        None if args.perturbed is None else evaluate_copies(args, loaded, systems, protocol),
+        scores_without,
+        perturbed,
         facts,
     )
     write_output(page_html(content), args.output)
@@ -198,11 +208,11 @@ def _find_explained(
     if "explanations" in args.without:
         return set()
     if args.explain is None and systems_of_options:
+        solvers = [system for system in systems if system.solver is not None]
         return {
-            str(s.name)
-            for s in systems
-            if s.solver is not None
-            and any(is_same_system(s, system_of_option) for system_of_option in systems_of_options)
+            str(solver.name)
+            for solver in solvers
+            if any(is_same_system(solver, option) for option in systems_of_options)
         }
     names = set()
     for text in args.explain or [DEFAULT_EXPLAINED]:
@@ -335,20 +345,22 @@ def _write_datasheet(args: argparse.Namespace) -> int:
         scores = _measure_originals(args, results, check)
     train = as_dataset(protocol.train)
     with progress_bar(f"counting {dataset.name}", None, inputs.shows_progress(args)):
-        sheet = Datasheet(
-            dataset,
-            _count_contents(args, dataset),
-            None if train is None else _count_contents(args, train),
-            check,
-            evaluation,
-            scores,
-            facts,
-            shlex.join(_command(args)),
-            args.title,
-            args.published,
-            groups.breakdowns,
-            groups.crosses,
-        )
+        statistics = _count_contents(args, dataset)
+        train_statistics = None if train is None else _count_contents(args, train)
+    sheet = Datasheet(
+        dataset,
+        statistics,
+        train_statistics,
+        check,
+        evaluation,
+        scores,
+        facts,
+        shlex.join(_command(args)),
+        args.title,
+        args.published,
+        groups.breakdowns,
+        groups.crosses,
+    )
     write_output(render_datasheet(sheet, form), args.output)
     return 0
 
@@ -391,13 +403,9 @@ def _measure_floors(
     dataset = labelled_part(dataset)
     if not len(dataset) or any(question.gold is None for question in dataset):
         return None
-    evaluation = evaluate(
-        dataset,
-        inputs.choose_systems(args, dataset, inputs.parse_systems(args.solver), protocol),
-        protocol,
-        jobs=args.jobs,
-        progress=inputs.shows_progress(args),
-    )
+    systems = inputs.choose_systems(args, dataset, inputs.parse_systems(args.solver), protocol)
+    show_progress = inputs.shows_progress(args)
+    evaluation = evaluate(dataset, systems, protocol, jobs=args.jobs, progress=show_progress)
     inputs.report_notes(args, "warning", evaluation.warnings)
     return evaluation
 

@@ -95,18 +95,19 @@ def datasheet_facts(sheet: Datasheet) -> list[tuple[str, str]]:
     dataset = sheet.dataset
     source = _source(dataset)
     # the path of a folder is private
-    files = [re.split(r"[\\/]", s.path)[-1] for s in dataset.sources]
-    hashes = [
-        f"{name} (sha256 {s.sha256[:12]})" for name, s in zip(files, dataset.sources, strict=True)
-    ]
-    more = [f"and {len(hashes) - _MAX_FILES:,} more"] if len(hashes) > _MAX_FILES else []
+    shown_files = []
+    for file in dataset.sources[:_MAX_FILES]:
+        name = re.split(r"[\\/]", file.path)[-1]
+        shown_files.append(f"{name} (sha256 {file.sha256[:12]})")
+    if (n_more := len(dataset.sources) - _MAX_FILES) > 0:
+        shown_files.append(f"and {n_more:,} more")
     facts = [
         ("Task", str(dataset.task).replace("-", " ")),
         ("Split", dataset.split or ""),
         ("Format", dataset.reader or ""),
         ("Citation", source.citation if source else ""),
         *sheet.facts.items(),
-        ("Files", ", ".join([*hashes[:_MAX_FILES], *more])),
+        ("Files", ", ".join(shown_files)),
         ("Fingerprint", dataset.fingerprint[:16]),
         ("Made by", f"classic_rc {__version__}"),
     ]
@@ -151,9 +152,8 @@ def _size_table(sheet: Datasheet) -> Table:
             counts = [(m.value if m is not None else None) or 0 for m in measures]
             columns[f"{name} (training)" if i else name] = counts
     rows = [[name, *counts] for name, counts in columns.items()]
-    return Table(
-        "Size", [Column("part"), *(Column(name, "count") for name in _SIZES)], [RowGroup(rows)]
-    )
+    count_columns = [Column(name, "count") for name in _SIZES]
+    return Table("Size", [Column("part"), *count_columns], [RowGroup(rows)])
 
 
 def _own_rows(sheet: Datasheet) -> Iterator[tuple[StatisticsRow, MeasuredValues]]:
@@ -181,10 +181,10 @@ def statistics_table(statistics: DatasetStatistics) -> Table:
     """Return the table of all statistics of some datasets: means with standard deviations, and
     counts.
     """
-    rows = [
-        [row.statistic.label, *(_measure_cell(row.statistic, measure) for measure in row.measures)]
-        for row in statistics.rows
-    ]
+    rows = []
+    for row in statistics.rows:
+        cells = [_measure_cell(row.statistic, measure) for measure in row.measures]
+        rows.append([row.statistic.label, *cells])
     columns = [Column(""), *(Column(name, "count") for name in statistics.columns)]
     return Table("Statistics", columns, [RowGroup(rows)], [_tokens_note(statistics)])
 
@@ -267,14 +267,10 @@ def _bibtex(sheet: Datasheet) -> str:
 
 def _markdown(sheet: Datasheet) -> str:
     lines = [f"# {markdown_escape(_title(sheet))}", ""]
-    lines += [
-        f"- **{markdown_escape(name)}:** {markdown_escape(value)}"
-        for name, value in datasheet_facts(sheet)
-    ]
-    parts = [
-        "\n".join(lines) + "\n",
-        *(render(table, "markdown") for table in datasheet_tables(sheet)),
-    ]
+    for name, value in datasheet_facts(sheet):
+        lines.append(f"- **{markdown_escape(name)}:** {markdown_escape(value)}")
+    parts = ["\n".join(lines) + "\n"]
+    parts += [render(table, "markdown") for table in datasheet_tables(sheet)]
     if sheet.command:
         parts.append(
             f"{markdown_block('To make this page again:')}\n\n{_code_block(sheet.command)}"
@@ -329,8 +325,11 @@ _PIECES = re.compile(r"[^/=_.,:-]{0,20}[/=_.,:-]+|[^/=_.,:-]{1,20}")
 
 def _breakable(text: str) -> str:
     """Escape text for LaTeX, where a long word, such as a path, may also end a line inside."""
-    words = [_PIECES.findall(w) if len(w) > 20 else [w] for w in re.split(r"(\s+)", text)]
-    return "".join([r"\allowbreak{}".join(map(latex_escape, pieces)) for pieces in words])
+    words = []
+    for word in re.split(r"(\s+)", text):
+        pieces = _PIECES.findall(word) if len(word) > 20 else [word]
+        words.append(r"\allowbreak{}".join(map(latex_escape, pieces)))
+    return "".join(words)
 
 
 _LATEX_HEAD = (
@@ -354,9 +353,8 @@ def _declared_characters(lines: Sequence[str]) -> Iterator[str]:
     """Yield declarations for pdfLaTeX: a character that its fonts do not have is shown as its
     code.
     """
-    for character in sorted(
-        {c for line in lines for c in line if c > "\u017f"} - set(_PDFTEX_PUNCTUATION)
-    ):
+    characters = {c for line in lines for c in line if c > "\u017f"}
+    for character in sorted(characters - set(_PDFTEX_PUNCTUATION)):
         code = f"{ord(character):04X}"
         yield rf"\ifPDFTeX\DeclareUnicodeCharacter{{{code}}}{{{{\tiny U+{code}}}}}\fi"
 
@@ -378,9 +376,14 @@ def _json(sheet: Datasheet) -> str:
     """Return everything as JSON: counts in full precision, and how many texts have each length
     in tokens.
     """
-    groups = {
-        "breakdowns": [breakdown.to_dict() for breakdown in sheet.breakdowns],
-        "cross": [cross.to_dict() for cross in sheet.crosses],
+    groups = []
+    if sheet.breakdowns or sheet.crosses:
+        breakdowns = [breakdown.to_dict() for breakdown in sheet.breakdowns]
+        crosses = [cross.to_dict() for cross in sheet.crosses]
+        groups.append({"breakdowns": breakdowns, "cross": crosses})
+    histograms = {
+        name: {kind: _histogram(lengths) for kind, lengths in lengths_by_kind.items()}
+        for name, lengths_by_kind in sheet.statistics.lengths.items()
     }
     train = sheet.train_statistics
     plain = {
@@ -388,11 +391,8 @@ def _json(sheet: Datasheet) -> str:
         "facts": dict(datasheet_facts(sheet)),
         "statistics": sheet.statistics.to_dict(),
         "training": None if train is None else train.to_dict(),
-        "lengths": {
-            name: {kind: _histogram(values) for kind, values in kinds.items()}
-            for name, kinds in sheet.statistics.lengths.items()
-        },
-        "groups": [groups] if sheet.breakdowns or sheet.crosses else [],
+        "lengths": histograms,
+        "groups": groups,
         "floors": None if sheet.evaluation is None else sheet.evaluation.to_dict(),
         "check": None if sheet.check is None else sheet.check.to_dict(),
         "without_copies": sheet.scores_without and sheet.scores_without.to_dict(),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -91,8 +91,6 @@ def page_html(content: PageContent) -> str:
         "drawing": overview_drawing(content.evaluation),
     }
     questions = questions_section(content.evaluation, content.explanations, groupings)
-    check_values = check and check_part(check, content.scores_without, places)
-    perturbed_tables = content.perturbed and [perturbation_table(content.perturbed)]
     return fill_template(
         "report.html",
         __package__,
@@ -102,8 +100,8 @@ def page_html(content: PageContent) -> str:
         overview=overview,
         results=_results_section(content),
         groups=groups or None,
-        check=check_values,
-        perturbed=perturbed_tables,
+        check=None if check is None else check_part(check, content.scores_without, places),
+        perturbed=None if content.perturbed is None else [perturbation_table(content.perturbed)],
         statistics=_statistics_section(content),
         sources=_sources_section(content.evaluation),
         questions=questions,
@@ -113,12 +111,13 @@ def page_html(content: PageContent) -> str:
 
 def default_breakdown_keys(dataset: Dataset) -> list[str]:
     """Return the keys of `meta` that divide the questions into 2 to 12 groups."""
-    keys = []
-    for key in dict.fromkeys(key for q in dataset for key in (*q.meta, *q.passage.meta)):
-        values = {str(q.meta_value(key)) for q in dataset}
-        if 2 <= len(values) <= _MAX_GROUPS:
-            keys.append(key)
-    return keys
+    keys = dict.fromkeys(key for q in dataset for key in (*q.meta, *q.passage.meta))
+    dividing_keys = []
+    for key in keys:
+        n_groups = len({str(question.meta_value(key)) for question in dataset})
+        if 2 <= n_groups <= _MAX_GROUPS:
+            dividing_keys.append(key)
+    return dividing_keys
 
 
 def _dataset_facts(dataset: Dataset) -> str:
@@ -130,12 +129,11 @@ def _dataset_facts(dataset: Dataset) -> str:
 
 def _results_section(content: PageContent) -> dict[str, Any]:
     evaluation = content.evaluation
-    warnings = [*evaluation.warnings]
-    if content.published and (warning := published_warning(evaluation)):
-        warnings.append(warning)
+    warning = published_warning(evaluation) if content.published else None
     table = results_table(evaluation, content.published)
     # Signatures have their own section on the page; its head has the sizes of the data.
     notes = [table.caption] if table.caption else []
+    warnings = [*evaluation.warnings, warning] if warning else [*evaluation.warnings]
     return {
         "table": replace(table, title="all systems", notes=notes),
         "warnings": warnings,
@@ -181,16 +179,16 @@ def _sources_section(evaluation: Evaluation) -> dict[str, Any]:
         rows.append([metric.label, metric.citation])
         cited.append(metric.name)
     # File names only: the path of a folder is private.
-    names = [re.split(r"[\\/]", source.path)[-1] for source in dataset.sources[:_MAX_FILES]]
-    rows += [
-        [name, f"sha256 {source.sha256}"]
-        for name, source in zip(names, dataset.sources, strict=False)
-    ]
-    n_more = len(dataset.sources) - len(names)
-    rows += [[f"and {n_more:,} more files", ""]] if n_more else []
+    for file in dataset.sources[:_MAX_FILES]:
+        name = re.split(r"[\\/]", file.path)[-1]
+        rows.append([name, f"sha256 {file.sha256}"])
+    n_more = len(dataset.sources) - _MAX_FILES
+    if n_more > 0:
+        rows.append([f"and {n_more:,} more files", ""])
+    columns = [Column("what"), Column("source")]
     return {
         "systems": systems,
-        "table": Table("data and metrics", [Column("what"), Column("source")], [RowGroup(rows)]),
+        "table": Table("data and metrics", columns, [RowGroup(rows)]),
         "bibtex": bibliography(tuple(cited)),
     }
 
@@ -216,9 +214,10 @@ class _Judged(NamedTuple):
 
     def badges(self, i: int) -> list[tuple[str, str]]:
         """Return the look and the text of what the answer to a question is."""
-        text = outcome = self.outcomes[i]
+        outcome = text = self.outcomes[i]
         if outcome == PARTLY:
-            text += f": {short(round(float(self.credits[i]), 2))}"
+            credit = round(float(self.credits[i]), 2)
+            text = f"{outcome}: {short(credit)}"
         badges = [(_LOOKS[outcome], text)]
         n_tied = int(self.row.outcomes.n_tied[i])
         if n_tied > 1:
@@ -257,17 +256,17 @@ def questions_section(
     for k, row in enumerate(evaluation.rows):
         if not row.expected:
             judged[k] = _Judged(row, *outcomes(dataset, row.outcomes.statistics))
-    explained_first = dict.fromkeys([*explanations, *judged])
-    systems = [judged[k] for k in explained_first if k in judged]
+    # The explained systems come first.
+    order = dict.fromkeys([*explanations, *judged])
+    systems = [judged[k] for k in order if k in judged]
     numbers = shown_questions(dataset)
-    hidden = []  # selectors of questions that the reader has not chosen
+    hidden = []
     for n in range(len(systems)):
         for look in (*_LOOKS.values(), "tied"):
-            filters = f".filters:has(.s{n}:checked):has(.{look}:checked)"
-            hidden.append(f"{filters} ~ ol > :not(.{look}{n})")
-    for g, grouping in enumerate(groupings):
-        for v in range(len(grouping.masks)):
-            hidden.append(f".filters:has(.g{g}-{v}:checked) ~ ol > :not(.g{g}-{v})")
+            chosen_look = f".filters:has(.s{n}:checked):has(.{look}:checked)"
+            hidden.append(f"{chosen_look} ~ ol > :not(.{look}{n})")
+    for name in chain.from_iterable(_group_classes(groupings)):
+        hidden.append(f".filters:has(.{name}:checked) ~ ol > :not(.{name})")
     return {
         "counts": (len(numbers), len(dataset)),
         "systems": [system.row.name for system in systems],
@@ -275,6 +274,12 @@ def questions_section(
         "style": f"{', '.join(hidden)} {{ display: none; }}" if hidden else "",
         "questions": _entries(evaluation, explanations, groupings, systems, numbers),
     }
+
+
+def _group_classes(groupings: Sequence[Grouping]) -> list[list[str]]:
+    """Return the CSS class of each group of each grouping."""
+    sizes = [len(grouping.masks) for grouping in groupings]
+    return [[f"g{g}-{v}" for v in range(size)] for g, size in enumerate(sizes)]
 
 
 def _entries(
@@ -286,9 +291,9 @@ def _entries(
 ) -> Iterator[dict[str, Any]]:
     """Yield the values of each question; a solver that failed has no explanations from there on."""
     names = [evaluation.rows[row].name for row in explanations]
-    masks: dict[str, NDArray[np.bool_]] = {}
-    for g, grouping in enumerate(groupings):
-        masks |= {f"g{g}-{v}": mask for v, mask in enumerate(grouping.masks.values())}
+    masks: list[tuple[str, NDArray[np.bool_]]] = []
+    for classes, grouping in zip(_group_classes(groupings), groupings, strict=True):
+        masks += zip(classes, grouping.masks.values(), strict=True)
     of_all: list[Iterable[Any]] = list(explanations.values())
     for i, *question_explanations in zip_longest(numbers, *of_all):
         question = evaluation.dataset[i]
@@ -301,7 +306,7 @@ def _entries(
             badges = system.badges(i)
             looks += [f"{look or 'tied'}{n}" for look, _ in badges]
             answers.append((system.row.name, system.answer(i), badges))
-        looks += [look for look, mask in masks.items() if mask[i]]
+        looks += [name for name, mask in masks if mask[i]]
         yield {
             "place": f"q{i}",
             "id": question.id,
@@ -332,7 +337,7 @@ def overview_drawing(evaluation: Evaluation) -> dict[str, Any]:
             chance = round(_WIDTH * value, 2)
         bounds = None
         if interval is not None:
-            bounds = round(_WIDTH * interval.low, 2), round(_WIDTH * interval.high, 2)
+            bounds = (round(_WIDTH * interval.low, 2), round(_WIDTH * interval.high, 2))
         rows.append((row.name, round(_WIDTH * value, 2), bounds, format_percent(value, 1)))
     has_intervals = any(bounds is not None for _, _, bounds, _ in rows)
     return {"metric": metric.label, "rows": rows, "chance": chance, "has_intervals": has_intervals}
@@ -355,10 +360,12 @@ def audit_tiles(check: CheckReport) -> list[Tile]:
     n_copies = int(copied_questions(check.dataset, check.findings).sum())
     n_errors = sum(f.count for f in other_defects(check) if f.kind.severity is Severity.ERROR)
     tiles = []
-    for kind, name in _COUNTED if check.n_features else ():
-        n_cues = sum(cue.kind is kind for cue in check.cues)
-        tiles.append(Tile("leaks", f"{n_cues:,}", name, n_cues > 0))
-    place = "duplicates" if n_copies else "defects"
-    tiles.append(Tile(place, f"{n_copies:,}", "copied questions", n_copies > 0))
+    if check.n_features:
+        for kind, name in _COUNTED:
+            n = sum(cue.kind is kind for cue in check.cues)
+            tiles.append(Tile("leaks", f"{n:,}", name, n > 0))
+    # A page without duplicates has no section of them to link to.
+    section = "duplicates" if n_copies else "defects"
+    tiles.append(Tile(section, f"{n_copies:,}", "copied questions", n_copies > 0))
     tiles.append(Tile("defects", f"{n_errors:,}", "errors in the data", n_errors > 0))
     return tiles

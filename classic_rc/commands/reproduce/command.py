@@ -95,10 +95,8 @@ def _reproduce_figures(args: argparse.Namespace) -> int:
     failed = [result for result in results if result.fails]
     for result in failed:
         row = result.published
-        print_message(
-            f"{row.system} on {result.data} ({row.subset or 'all'}): {row.metric} is "
-            f"{result.ours:.4f}, expected {row.value}"
-        )
+        figure = f"{row.system} on {result.data} ({row.subset or 'all'})"
+        print_message(f"{figure}: {row.metric} is {result.ours:.4f}, expected {row.value}")
     return _DIFFERS if failed else 0
 
 

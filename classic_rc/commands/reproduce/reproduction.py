@@ -150,10 +150,10 @@ def _match_figures(parts: Mapping[_Key, Any]) -> Iterator[tuple[PublishedRow, tu
     complete = [all(key in parts for key in keys) for keys in keys_of_rows]
     # These parts have a figure of their own, so the figure of another split is not compared on
     # them.
-    have_figure = set()
+    have_figure: set[tuple[str | None, _Key]] = set()
     for row, keys, is_complete in zip(rows, keys_of_rows, complete, strict=True):
         if is_complete:
-            have_figure |= {(row.reproduction, key) for key in keys}
+            have_figure.update((row.reproduction, key) for key in keys)
     for row, keys, is_complete in zip(rows, keys_of_rows, complete, strict=True):
         if is_complete:
             yield row, keys
@@ -198,9 +198,10 @@ class _RunCache:
 
     def _evaluate(self, how: Reproduction, keys: tuple[_Key, ...]) -> Row:
         solver = parse_solver(_FILE.sub(self._file_value, how.solver))
+        dataset = self._merge(keys)
         needs_train = solver.learns_from == "gold"
         evaluation = evaluate(
-            self._merge(keys),
+            dataset,
             [solver],
             train=self._find_split(keys[0], how.train, is_needed=needs_train),
             tune=self._find_split(keys[0], how.tune),
@@ -285,7 +286,7 @@ def reproduction_table(results: Sequence[ReproducedFigure]) -> Table:
     rows = []
     for result in results:
         published = result.published
-        cells = [
+        cells: list[Value] = [
             published.system,
             result.data,
             published.subset or "all",
@@ -314,9 +315,9 @@ def reproduction_table(results: Sequence[ReproducedFigure]) -> Table:
 
 def reproduction_records(results: Sequence[ReproducedFigure]) -> list[dict[str, Any]]:
     """Return every figure with ours as flat records in full precision."""
-    records = []
-    for result in results:
-        record = result.published.to_dict() | {
+    return [
+        {
+            **result.published.to_dict(),
             "solver": result.reproduction.solver,
             "exact": result.reproduction.exact,
             "data": result.data,
@@ -326,8 +327,8 @@ def reproduction_records(results: Sequence[ReproducedFigure]) -> list[dict[str, 
             "agrees": result.agrees,
             "reason": result.reason,
         }
-        records.append(record)
-    return records
+        for result in results
+    ]
 
 
 _MAX_IDS = 3
@@ -355,16 +356,16 @@ def _rerun_lines(row: RowCheck) -> list[list[Value]]:
     """Return one line for a row that is the same; else one line for each number that differs."""
     if row.same:
         return [[row.system, "same", "", "", "", "", ""]]
+    n_questions = len(row.questions)
     ids = ", ".join(row.questions[:_MAX_IDS])
-    if len(row.questions) > _MAX_IDS:
+    if n_questions > _MAX_IDS:
         ids += ", …"
-    lines: list[list[Value]] = []
-    for difference in row.differences:
-        recorded, now = map(_full_precision, (difference.recorded, difference.now))
-        lines.append(["", "", difference.what, recorded, now, "", ""])
-    lines = lines or [["", "", "no metric", "", "", "", ""]]
-    lines[0][:2] = [row.system, "differs"]
-    lines[0][5:] = [len(row.questions), ids]
+    numbers = [
+        (d.what, _full_precision(d.recorded), _full_precision(d.now)) for d in row.differences
+    ]
+    first, *others = numbers or [("no metric", "", "")]
+    lines: list[list[Value]] = [[row.system, "differs", *first, n_questions, ids]]
+    lines += [["", "", *number, "", ""] for number in others]
     return lines
 
 

@@ -201,11 +201,8 @@ def _evaluate(
     report_answers(args, evaluation)
     warn_about_published(args, evaluation)
     inputs.report_notes(args, "warning", evaluation.warnings)
-    return evaluation, GroupTables(
-        [breakdown for breakdown in drawn if breakdown.grouping.key != in_columns],
-        questions.crosses,
-        drawn,
-    )
+    listed = [breakdown for breakdown in drawn if breakdown.grouping.key != in_columns]
+    return evaluation, GroupTables(listed, questions.crosses, drawn)
 
 
 # --------------------------------------------------------------------------------------------------

@@ -63,10 +63,11 @@ def evaluate_copies(
     """Measure systems on a dataset and on the copies that ``--perturbed`` names."""
     from classic_rc.running.perturbed import evaluate_perturbed
 
+    names = () if args.perturbed == (EVERY_PERTURBATION,) else args.perturbed
     evaluation = evaluate_perturbed(
         dataset,
         systems,
-        () if args.perturbed == (EVERY_PERTURBATION,) else args.perturbed,
+        names,
         protocol,
         jobs=args.jobs,
         progress=inputs.shows_progress(args),

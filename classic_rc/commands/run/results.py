@@ -38,16 +38,9 @@ def break_down_results(evaluation: Evaluation, groupings: Sequence[Grouping]) ->
     from classic_rc.results.breakdown import break_down
 
     protocol, results = evaluation.protocol, evaluation.results
-    return [
-        break_down(
-            results,
-            grouping,
-            metric=results.primary.name,
-            n=protocol.resamples or DEFAULT_RESAMPLES,
-            seed=protocol.seed or 0,
-        )
-        for grouping in groupings
-    ]
+    metric = results.primary.name
+    n, seed = protocol.resamples or DEFAULT_RESAMPLES, protocol.seed or 0
+    return [break_down(results, grouping, metric=metric, n=n, seed=seed) for grouping in groupings]
 
 
 class GroupTables(NamedTuple):
@@ -165,8 +158,10 @@ def _set_aside(folder: Path, evaluations: Sequence[Evaluation], unfinished: Sequ
     contents = {evaluation.dataset.fingerprint for evaluation in evaluations}
     try:
         recorded = [run["dataset"] for run in parse_json(read_text(path), str(path))["runs"]]
-        has_name = any(dataset["name"] in names for dataset in recorded)
-        is_known = has_name or any(dataset["fingerprint"] in contents for dataset in recorded)
+        is_known = any(
+            recorded_dataset["name"] in names or recorded_dataset["fingerprint"] in contents
+            for recorded_dataset in recorded
+        )
     except (ClassicRCError, LookupError, TypeError):
         return  # there is no record
     if recorded and not is_known:

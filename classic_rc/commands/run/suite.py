@@ -121,10 +121,10 @@ class _SuiteCommand:
                     self._run_dataset(entry)
         except KeyboardInterrupt:
             done, n_kept = self.progress.steps_done, self.progress.steps_kept
-            words = []
-            for option in TABLE.given(self.args, self.options):
-                words += option.words(self.args)
-            command = shlex.join(["classic-rc", "run", self.args.data[0], *words])
+            words = ["classic-rc", "run", self.args.data[0]]
+            for given_option in TABLE.given(self.args, self.options):
+                words += given_option.words(self.args)
+            command = shlex.join(words)
             print_message(
                 f"{done} of {self.n_cells} cells are finished ({done - n_kept} now); go on with: "
                 f"{command}"
@@ -185,8 +185,8 @@ class _SuiteCommand:
         if isinstance(result, ClassicRCError):
             outcome = f"no result: {result}"
         else:
-            value = result.rows[0].metrics()[metric.name]
-            outcome = f"{metric.label} {100 * value:.2f}"
+            score = result.rows[0].metrics()[metric.name]
+            outcome = f"{metric.label} {100 * score:.2f}"
         reused = f", {self.n_reused} reused" if self.n_reused else ""
         done = f"{self.progress.steps_done} of {self.n_cells} cells{reused}"
         return f"{dataset}: {finished.system.name}: {outcome} ({done})"
@@ -244,8 +244,9 @@ def _chosen_systems(args: argparse.Namespace) -> Iterator[tuple[SuiteDataset, li
 
     systems_of_options = inputs.parse_systems(args.solver)
     protocol = inputs.read_protocol(args)
-    values: dict[str, Any] = {
-        **{name: getattr(args, name) for name in (*READING, *SETTINGS) if hasattr(args, name)},
+    names_of_options = [name for name in (*READING, *SETTINGS) if hasattr(args, name)]
+    values = {name: getattr(args, name) for name in names_of_options}
+    values |= {
         "by": one_or_all(args.by),
         "labels": args.labels,
         "metrics": list(args.metrics),
@@ -265,6 +266,7 @@ def _chosen_systems(args: argparse.Namespace) -> Iterator[tuple[SuiteDataset, li
         systems, baselines = find_baselines(
             inputs.choose_systems(args, dataset, systems_of_options, data_protocol), args.baseline
         )
-        names.append(unused_name(dataset.name, {*names, ANY_DATASET}))
+        name = unused_name(dataset.name, {*names, ANY_DATASET})
+        names.append(name)
         settings = {"path": data.paths[0], **values, "baseline": one_or_all(baselines)}
-        yield SuiteDataset(names[-1], settings), systems
+        yield SuiteDataset(name, settings), systems

@@ -196,7 +196,9 @@ def handle(args: argparse.Namespace) -> int:
     form = args.format or (by_name if by_name in _FORMATS else "table")
     if form != "latex" or args.figure is not None:
         inputs.refuse_given(args, ("label", "width"), "is of LaTeX: add --format latex")
-    files = [str(Path(path) / "run.json") if Path(path).is_dir() else path for path in args.records]
+    files = []
+    for path in args.records:
+        files.append(str(Path(path) / "run.json") if Path(path).is_dir() else path)
     figure_format = _check_output(args, files)
     with progress_bar("reading records", None, inputs.shows_progress(args)):
         records = read_paper_records(args.records)

@@ -110,12 +110,8 @@ def _join(parts: _Parts, by: str | None) -> SharedResults:
     joined = join_results(all_results, {by} if by else ())
     protocols = (results.facts.get("protocol") or {} for results in all_results)
     systems = [entry for protocol in protocols for entry in protocol.get("systems", ())]
-    return replace(
-        joined,
-        by=by,
-        systems=tuple(system for _, system in sources.values()),
-        facts={**joined.facts, "systems": systems},
-    )
+    rows = tuple(system for _, system in sources.values())
+    return replace(joined, by=by, systems=rows, facts={**joined.facts, "systems": systems})
 
 
 def _unique_labels(all_results: Sequence[SharedResults]) -> list[str]:
@@ -128,12 +124,10 @@ def _unique_labels(all_results: Sequence[SharedResults]) -> list[str]:
     kinds = list(zip(*choices, strict=True))
     labels: list[str] = []
     for i, texts in enumerate(choices):
-        label = f"{texts[-1]} ({i + 1})"
-        for text, of_kind in zip(texts, kinds, strict=True):
-            if of_kind.count(text) == 1 and text not in labels:
-                label = text
-                break
-        labels.append(label)
+        texts_with_kind = zip(texts, kinds, strict=True)
+        unique = (text for text, of_kind in texts_with_kind if of_kind.count(text) == 1)
+        free = (text for text in unique if text not in labels)
+        labels.append(next(free, f"{texts[-1]} ({i + 1})"))
     return labels
 
 
@@ -192,12 +186,13 @@ def _describe(
         scorers = " and ".join(results.scorers)
         notes.append(f"{new_label}: the scorer {scorers} is proposed by the passages' script")
     missing = {new.get(name, name): reason for name, reason in results.missing.items()}
+    new_names = {system.name: new.get(system.name, system.name) for system in results.systems}
     return PaperDataset(
         new_label,
         replace(results, systems=systems, missing=missing, tests=tests),
         _split(results),
         frozenset({new_label, label, results.dataset}),
-        {system.name: new.get(system.name, system.name) for system in results.systems},
+        new_names,
         figures,
     )
 
@@ -209,8 +204,8 @@ def _join_runs(results: SharedResults, dataset: str, new: Mapping[str, str]) -> 
     for name in dict.fromkeys(new.get(system.name, system.name) for system in results.systems):
         runs = [system for system in results.systems if new.get(system.name, system.name) == name]
         kinds = [{**run.params, "path": None, "seed": None, "settings": None} for run in runs]
-        solvers = {run.solver for run in runs}
-        is_one = len(solvers) == 1 and all(kind == kinds[0] for kind in kinds)
+        same_solver = all(run.solver == runs[0].solver for run in runs)
+        is_one = same_solver and all(kind == kinds[0] for kind in kinds)
         differ = len({run.signature for run in runs}) == len(runs)
         if len(runs) > 1 and not (is_one and differ):
             expected = "different files, or seeds of one solver, which are then runs of one system"

@@ -66,9 +66,9 @@ def forest_figure(table: PaperTable) -> Figure:
         dataset_columns = [j for j, column in enumerate(table.columns) if column.dataset == label]
         ungrouped = [j for j in dataset_columns if table.columns[j].group is None]
         tested = [j for j in ungrouped if table.columns[j].is_tested]
-        panels += (tested or ungrouped)[:1]
-        panels += [j for j in dataset_columns if j not in ungrouped]
-    rows = {}
+        panels += tested[:1] or ungrouped[:1]
+        panels += [j for j in dataset_columns if table.columns[j].group is not None]
+    rows: dict[int, list[PaperRow]] = {}
     for j in panels:
         rows[j] = [row for row in table.rows if row.cells[j].value is not None]
     panels = [j for j in panels if rows[j]]
@@ -82,11 +82,11 @@ def forest_figure(table: PaperTable) -> Figure:
         ]
         for panel, j in zip(drawn, panels, strict=True):
             _draw_forest(panel, table, j, rows[j])
-        is_marked = any(row.cells[j].test.is_significant for j in panels for row in rows[j])
-        if is_marked:
+        drawn_rows = [(row, row.cells[j]) for j in panels for row in rows[j]]
+        if any(cell.test.is_significant for _, cell in drawn_rows):
             mark = f"*: differs from {table.baselines[0]}, p < {ALPHA:g}"
             drawn[-1].set_xlabel(printable(mark), parse_math=False, labelpad=1)
-        present = {row.block for j in panels for row in rows[j]}
+        present = {row.block for row, _ in drawn_rows}
         blocks = [block for block in Block if block in present]
         if len(blocks) > 1:
             dots = [
@@ -107,9 +107,11 @@ def forest_figure(table: PaperTable) -> Figure:
 
 def _draw_forest(axes: Axes, table: PaperTable, j: int, rows: Sequence[PaperRow]) -> None:
     column = table.columns[j]
+    names = []
     for i, row in enumerate(rows):
         cell = row.cells[j]
         assert cell.value is not None
+        value = 100 * cell.value
         if cell.interval is not None:
             bounds = [100 * cell.interval.low, 100 * cell.interval.high]
             axes.plot(bounds, [i, i], color="black", linewidth=0.8)
@@ -119,12 +121,11 @@ def _draw_forest(axes: Axes, table: PaperTable, j: int, rows: Sequence[PaperRow]
             "markersize": 3.5,
             "markeredgewidth": 0.8,
         }
-        percent = 100 * cell.value
-        axes.plot([percent], [i], zorder=3, **look, **_BLOCK_LOOKS[row.block])
+        axes.plot([value], [i], zorder=3, **look, **_BLOCK_LOOKS[row.block])
         if row.name in table.baselines and row.block is not Block.PUBLISHED:
-            axes.axvline(percent, color="0.6", linestyle="--", linewidth=0.6, zorder=1)
-    marks = [" *" if row.cells[j].test.is_significant else "" for row in rows]
-    names = [printable(row.name) + mark for row, mark in zip(rows, marks, strict=True)]
+            axes.axvline(value, color="0.6", linestyle="--", linewidth=0.6, zorder=1)
+        mark = " *" if cell.test.is_significant else ""
+        names.append(printable(row.name) + mark)
     axes.set_yticks(range(len(rows)), names, parse_math=False, fontsize="x-small")
     axes.set_ylim(len(rows) - 0.4, -0.6)
     axes.tick_params(axis="y", length=0)

@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import groupby
+from itertools import groupby, product
 from typing import Any
 
 from classic_rc.commands.table.model import PaperRow, PaperTable
@@ -42,9 +42,11 @@ def column_headings(table: PaperTable) -> list[str]:
     grouped = {column.dataset for column in table.columns if column.group is not None}
     headings = []
     for column in table.columns:
-        whole = "all" if column.dataset in grouped else ""
-        ungrouped_heading = column.metric_label if metrics_differ else whole
-        headings.append(column.group_label or ungrouped_heading)
+        if metrics_differ:
+            heading = column.metric_label
+        else:
+            heading = "all" if column.dataset in grouped else ""
+        headings.append(column.group_label or heading)
     return headings
 
 
@@ -55,11 +57,11 @@ def row_name(row: PaperRow) -> str:
 
 def _named(table: PaperTable, row: PaperRow) -> str:
     """Return the name of a row; one of several baselines has its letter."""
-    name = row_name(row)
-    is_base = row.name in table.baselines and row.block is not Block.PUBLISHED
-    if table.has_letters and is_base:
-        name += f" {baseline_letter(table.baselines.index(row.name))}"
-    return name
+    is_base = table.has_letters and row.name in table.baselines and row.block is not Block.PUBLISHED
+    if not is_base:
+        return row_name(row)
+    letter = baseline_letter(table.baselines.index(row.name))
+    return f"{row_name(row)} {letter}"
 
 
 def marks(cell: Measured) -> str:
@@ -76,12 +78,11 @@ def shown_interval(cell: Measured, decimals: int) -> Interval | None:
     """Return a cell's interval, or None if it has none, or if it is a point, as that of a
     constant is.
     """
-    if (
-        cell.interval is None
-        or len({f"{100 * bound:.{min(decimals, 1)}f}" for bound in cell.interval}) == 1
-    ):
+    if cell.interval is None:
         return None
-    return cell.interval
+    digits = min(decimals, 1)
+    bounds = {f"{100 * bound:.{digits}f}" for bound in cell.interval}
+    return None if len(bounds) == 1 else cell.interval
 
 
 def uneven_intervals(table: PaperTable) -> int:
@@ -90,7 +91,8 @@ def uneven_intervals(table: PaperTable) -> int:
     for cell in table.cells:
         interval = shown_interval(cell, table.decimals)
         if cell.value is not None and interval is not None:
-            short, long = sorted((cell.value - interval.low, interval.high - cell.value))
+            low_side, high_side = cell.value - interval.low, interval.high - cell.value
+            short, long = sorted((low_side, high_side))
             n_uneven += short < (1 - _ASYMMETRY) * long
     return n_uneven
 
@@ -179,24 +181,26 @@ def lacking_notes(table: PaperTable) -> Iterator[str]:
 def run_notes(table: PaperTable, intervals: IntervalStyle) -> Iterator[str]:
     """Yield what is said of rows of several runs, and of samples of the questions."""
     for row in table.rows:
-        whole_cells = []
+        ungrouped_cells = []
         for column, cell in zip(table.columns, row.cells, strict=True):
             if column.group is None and column.above is None:
-                whole_cells.append((column, cell))
-        metrics_differ = len({column.metric_label for column, _ in whole_cells}) > 1
+                ungrouped_cells.append((column, cell))
+        metrics_differ = len({column.metric_label for column, _ in ungrouped_cells}) > 1
         deviations = []
-        for column, cell in whole_cells:
+        for column, cell in ungrouped_cells:
             if cell.deviation is not None:
-                deviation = f"{100 * cell.deviation:.{table.decimals}f} on {column.dataset}"
                 metric = f" ({column.metric_label})" if metrics_differ else ""
-                deviations.append(deviation + metric)
+                deviation = f"{100 * cell.deviation:.{table.decimals}f}"
+                deviations.append(f"{deviation} on {column.dataset}{metric}")
         if deviations:
             numbers: dict[str, None] = {}
             for dataset in table.shown_datasets:
                 for system in dataset.results.systems:
                     if system.name == row.name and system.runs > 1:
                         numbers[str(system.runs)] = None
-            has_intervals = intervals != "none" and any(cell.interval for _, cell in whole_cells)
+            has_intervals = intervals != "none" and any(
+                cell.interval for _, cell in ungrouped_cells
+            )
             of_both = "; its intervals are of passages and runs" if has_intervals else ""
             yield (
                 f"{row.name}: mean of {join_words(list(numbers))} runs, standard deviation "
@@ -204,7 +208,7 @@ def run_notes(table: PaperTable, intervals: IntervalStyle) -> Iterator[str]:
             )
         samples = [
             f"{cell.sample:,} questions of {column.dataset}"
-            for column, cell in whole_cells
+            for column, cell in ungrouped_cells
             if cell.sample
         ]
         if samples:
@@ -238,12 +242,11 @@ def _test_notes(table: PaperTable) -> Iterator[str]:
     metric = f" in {join_words(labels)}" if metrics_differ else ""
     grouped = _units(table)
     if table.has_letters:
-        lettered = [f"{name} ({baseline_letter(i)})" for i, name in enumerate(table.baselines)]
-        letters = ", ".join(lettered)
+        named = [f"{name} ({baseline_letter(i)})" for i, name in enumerate(table.baselines)]
         yield (
-            f"Superscripts: significantly better than {letters}{metric} (p < {ALPHA:g}; two-sided "
-            f"paired permutation tests over {grouped}, Holm-adjusted over all pairs of a system "
-            f"and a baseline in a {table.family})"
+            f"Superscripts: significantly better than {', '.join(named)}{metric} (p < {ALPHA:g}; "
+            f"two-sided paired permutation tests over {grouped}, Holm-adjusted over all pairs of a "
+            f"system and a baseline in a {table.family})"
         )
     else:
         who = (
@@ -300,14 +303,10 @@ def as_table(
     """
     with_rows = _systems_as_rows if table.layout == "systems" else _groups_as_rows
     columns, row_groups = with_rows(table, intervals)
-    return Table(
-        title or default_title(table),
-        columns,
-        row_groups,
-        caption_notes(table, intervals, stacked=stacked, bold=bold),
-        caption(table, title, intervals, stacked=stacked),
-        _signatures(table) if signatures else {},
-    )
+    notes = caption_notes(table, intervals, stacked=stacked, bold=bold)
+    text = caption(table, title, intervals, stacked=stacked)
+    shown_signatures = _signatures(table) if signatures else {}
+    return Table(title or default_title(table), columns, row_groups, notes, text, shown_signatures)
 
 
 def _blocks(table: PaperTable) -> Iterator[tuple[str | None, list[PaperRow]]]:
@@ -322,16 +321,17 @@ def _systems_as_rows(
     table: PaperTable, intervals: IntervalStyle
 ) -> tuple[list[Column], list[RowGroup]]:
     columns = [Column("System")]
-    measured = Column("", "percent", table.decimals, intervals=intervals)
-    for column, heading in zip(table.columns, column_headings(table), strict=True):
-        columns.append(replace(measured, name=heading, group=column.dataset))
+    for column, name in zip(table.columns, column_headings(table), strict=True):
+        columns.append(
+            Column(name, "percent", table.decimals, group=column.dataset, intervals=intervals)
+        )
     row_groups = []
-    for block_heading, rows in _blocks(table):
-        lines = []
+    for heading, rows in _blocks(table):
+        lines: list[list[Any]] = []
         for row in rows:
             cells = [_cell(table, j, cell) for j, cell in enumerate(row.cells)]
             lines.append([_named(table, row), *cells])
-        row_groups.append(RowGroup(lines, block_heading))
+        row_groups.append(RowGroup(lines, heading))
     return columns, row_groups
 
 
@@ -398,10 +398,9 @@ def table_latex(
             found=label,
             expected="tab:results",
         )
-    has_lines = intervals == "lines" and any(
-        shown_interval(cell, table.decimals) for cell in table.cells
-    )
-    plain_table = as_table(table, title, intervals, stacked=has_lines, signatures=signatures)
+    has_intervals = any(shown_interval(cell, table.decimals) for cell in table.cells)
+    stacked = intervals == "lines" and has_intervals
+    plain_table = as_table(table, title, intervals, stacked=stacked, signatures=signatures)
     cited = {}
     for row in table.rows:
         if row.cites:
@@ -427,26 +426,28 @@ def _cell(table: PaperTable, j: int, cell: Measured) -> Cell:
 
 def table_csv(table: PaperTable) -> str:
     """Return one record per cell, with numbers as fractions in full precision."""
-    records = []
-    for row in table.rows:
-        records += [(j, _record(table, row, j, cell)) for j, cell in enumerate(row.cells)]
+    places = list(product(table.rows, range(len(table.columns))))
     if table.layout == "groups":
-        records.sort(key=lambda record: record[0])
-    return records_csv([record for _, record in records])
+        # The sort is stable: the records of a column keep the order of their rows.
+        places.sort(key=lambda place: place[1])
+    return records_csv([_record(table, row, j) for row, j in places])
 
 
-def _record(table: PaperTable, row: PaperRow, j: int, cell: Measured) -> dict[str, Any]:
-    column = table.columns[j]
+def _record(table: PaperTable, row: PaperRow, j: int) -> dict[str, Any]:
+    column, cell = table.columns[j], row.cells[j]
     low, high = cell.interval or (None, None)
+    metric = column.metric.name
+    if column.above:
+        metric += f" above {column.above}"
+    is_tested = cell.test.p_value is not None
     better_than = {}
     if table.has_letters:
         better_than["better_than"] = ", ".join(table.baselines[i] for i in cell.test.beats)
-    is_tested = cell.test.p_value is not None
     return {
         "system": row.name,
         "block": str(row.block),
         "dataset": column.dataset,
-        "metric": column.metric.name + (f" above {column.above}" if column.above else ""),
+        "metric": metric,
         "group": column.group,
         "questions": column.questions,
         "value": cell.value,

@@ -75,11 +75,17 @@ def methods_text(
     sentences = " ".join(printable(_sentence(table, *labelled)) for labelled in statements)
     # Every second part is the keys of a citation, which are not escaped.
     parts = _CITATION.split(sentences)
-    keys = dict.fromkeys(key for cited in parts[1::2] for key in cited.split(","))
     escape = {"latex": latex_caption, "markdown": markdown_escape}.get(form, str)
     cite = _citep if form == "latex" else _authors_and_years
-    pieces = list(map(escape, parts))
-    pieces[1::2] = [cite(cited.split(",")) for cited in parts[1::2]]
+    pieces = []
+    keys: dict[str, None] = {}
+    for i, part in enumerate(parts):
+        if i % 2:
+            cited_keys = part.split(",")
+            keys |= dict.fromkeys(cited_keys)
+            pieces.append(cite(cited_keys))
+        else:
+            pieces.append(escape(part))
     settings = settings_table(table)
     below = (
         render_latex(settings, label="tab:settings") if form == "latex" else render(settings, form)
@@ -213,9 +219,11 @@ def _sources(table: PaperTable, intervals: IntervalStyle) -> Iterator[str]:
     keys_of: dict[str, list[str]] = {}
     for key, names in things.items():
         keys_of.setdefault(join_words(list(names)), []).append(key)
-    parts = [f"{names}{_OPEN}{','.join(keys)}{_CLOSE}" for names, keys in keys_of.items()]
-    if parts:
-        yield f"sources of data, solvers and metrics: {'; '.join(parts)}"
+    sources = []
+    for names_of_things, keys_of_things in keys_of.items():
+        sources.append(f"{names_of_things}{_OPEN}{','.join(keys_of_things)}{_CLOSE}")
+    if sources:
+        yield f"sources of data, solvers and metrics: {'; '.join(sources)}"
 
 
 def _files(table: PaperTable) -> Iterator[str]:
@@ -287,9 +295,9 @@ def _intervals(table: PaperTable, dataset: PaperDataset) -> Iterator[str]:
                 f"{units}, whose design effect is estimated with {PRIOR_ERRORS:g} errors of an "
                 f"intra-class correlation of {PRIOR_CORRELATION:g} added"
             )
-        if ratios := [metric.label for metric in metrics if not is_mean(metric)]:
+        if ratios := sorted(metric.label for metric in metrics if not is_mean(metric)):
             yield (
-                f"the intervals of {join_words(sorted(ratios))} are {level} percentile intervals "
+                f"the intervals of {join_words(ratios)} are {level} percentile intervals "
                 f"from {resampling.n:,} bootstrap resamples of {units} (seed {resampling.seed})"
             )
         if repeated := [system.name for system in _systems(table, dataset) if system.runs > 1]:
@@ -329,12 +337,13 @@ def _tests(table: PaperTable, datasets: Sequence[PaperDataset]) -> Iterator[str]
         else "an asterisk marks a system that differs significantly from"
     )
     labels = list(metrics)
+    tested_metrics = _by_dataset(labels, metrics.values())
+    units = _by_dataset(labels, map(_units, datasets))
+    drawn = _by_dataset(labels, permutations)
     yield (
-        f"{mark} {join_words(table.baselines)} in {_by_dataset(labels, metrics.values())} at p < "
-        f"{ALPHA:g}: two-sided paired permutation tests that swap "
-        f"{_by_dataset(labels, map(_units, datasets))} between two systems (exact, or "
-        f"{_by_dataset(labels, permutations)} if there are more), with Holm's correction for "
-        f"{_by_dataset(labels, counts)}"
+        f"{mark} {join_words(table.baselines)} in {tested_metrics} at p < {ALPHA:g}: two-sided "
+        f"paired permutation tests that swap {units} between two systems (exact, or {drawn} if "
+        f"there are more), with Holm's correction for {_by_dataset(labels, counts)}"
     )
     if any(system.runs > 1 for dataset in datasets for system in _systems(table, dataset)):
         yield "tests compare the mean outcomes of several runs"
@@ -361,9 +370,10 @@ def _copies(table: PaperTable, dataset: PaperDataset) -> Iterator[str]:
     learned = [system for system in _systems(table, dataset) if system.copied is not None]
     for system in learned:
         assert system.copied is not None
+        n_copied, n = system.copied.sum(), len(system.copied)
         yield (
-            f"{system.name} learned from {system.copied.sum():,} of the "
-            f"{len(system.copied):,} questions of {dataset.label} (same passage or question)"
+            f"{system.name} learned from {n_copied:,} of the {n:,} questions of {dataset.label} "
+            "(same passage or question)"
         )
     if learned:
         for mask in group_without_copies(dataset.results.systems).values():
@@ -407,10 +417,13 @@ def _remarks(table: PaperTable, dataset: PaperDataset) -> Iterator[str]:
 def _shortener(table: PaperTable, dataset: PaperDataset) -> Callable[[str], str]:
     """Return what gives the percentages of a remark, which have two digits, those of the table."""
     values = [value for system in dataset.results.systems for value in system.metrics().values()]
+    # Rounding the two digits again could differ from the table, which rounds the number itself.
     exact = {f"{100 * value:.2f}": 100 * value for value in values}
+    digits = min(table.decimals, 2)
 
     def shorten(match: re.Match[str]) -> str:
-        return f"{exact.get(match[0], Decimal(match[0])):.{min(table.decimals, 2)}f}"
+        number = exact.get(match[0], Decimal(match[0]))
+        return f"{number:.{digits}f}"
 
     return lambda text: _PERCENTAGE.sub(shorten, text)
 
@@ -454,23 +467,21 @@ def settings_table(table: PaperTable) -> Table:
     rows: dict[tuple[str, ...], list[str]] = {}
     for dataset in table.shown_datasets:
         for system in _systems(table, dataset):
-            tuned_sources = sources
+            kind = "file" if system.solver == ScoreFile.name else system.kind
+            tuning_sources = sources
             if system.tuned_here:
-                tuned_sources = {**sources, str(system.tuned_on): dataset.title}
-            cells = (
-                "file" if system.solver == ScoreFile.name else system.kind,
-                _changed(system),
-                _learned(system.trained_on, sources),
-                _tuned(system, tuned_sources),
-            )
-            rows.setdefault((system.name, *cells), []).append(dataset.label)
+                tuning_sources = {**sources, str(system.tuned_on): dataset.title}
+            trained, tuned = _learned(system.trained_on, sources), _tuned(system, tuning_sources)
+            settings = (system.name, kind, _changed(system), trained, tuned)
+            rows.setdefault(settings, []).append(dataset.label)
     all_labels = [dataset.label for dataset in table.shown_datasets]
     order = {row.name: i for i, row in enumerate(table.rows)}
     columns = ("System", "Datasets", "Solver", "Settings", "Trained", "Tuned")
     body = []
-    for (name, *settings), labels in sorted(rows.items(), key=lambda row: order[row[0][0]]):
-        datasets = "all" if labels == all_labels else join_words(labels)
-        body.append([name, datasets, *(text or None for text in settings)])
+    for name, *cells in sorted(rows, key=lambda settings: order[settings[0]]):
+        labels = rows[name, *cells]
+        shown_labels = "all" if labels == all_labels else join_words(labels)
+        body.append([name, shown_labels, *(cell or None for cell in cells)])
     return Table("Settings of the systems", [Column(name) for name in columns], [RowGroup(body)])
 
 
@@ -480,24 +491,26 @@ def _changed(system: Row) -> str:
     changed = [f"{key}={value}" for key, value in parts.items() if key in system.params]
     if system.answers:
         changed += [f"model {model}" for model in system.answers.models]
-    fixed = threshold is not None and not isinstance(threshold, list) and system.tuned_on is None
-    return ", ".join([*changed, *([f"score > {threshold:g}"] if fixed else [])])
+    if threshold is not None and not isinstance(threshold, list) and system.tuned_on is None:
+        changed.append(f"score > {threshold:g}")
+    return ", ".join(changed)
 
 
 def _tuned(system: Row, sources: Mapping[str, str]) -> str:
     """Return what was tuned, for which metric, and on what."""
     if system.tuned_on is None:
         return ""
-    what = []
+    tuned = []
     for key, value in system.tuned_params.items():
-        what.append(f"{key}={list(value) if isinstance(value, tuple) else value}")
+        shown = list(value) if isinstance(value, tuple) else value
+        tuned.append(f"{key}={shown}")
     if system.threshold is not None:
-        what.append("threshold")
+        tuned.append("threshold")
     match = re.search(r"\|tuned_for:(\w+)", system.signature)
     metric = METRICS.get(match[1]) if match else None
-    goal = f" for {metric.label}" if metric else ""
+    goal = "" if metric is None else f" for {metric.label}"
     here = ", the data that it reports†" if system.tuned_here else ""
-    return f"{', '.join(what) or 'parameters'}{goal} {_learned(system.tuned_on, sources)}{here}"
+    return f"{', '.join(tuned) or 'parameters'}{goal} {_learned(system.tuned_on, sources)}{here}"
 
 
 def _learned(source: str | None, sources: Mapping[str, str]) -> str:

@@ -95,11 +95,12 @@ class PaperTable:
         for row in self.rows:
             if row.block is Block.PUBLISHED:
                 continue
-            why: dict[str, dict[str, None]] = {}
+            datasets_by_reason: dict[str, dict[str, None]] = {}
             for column, cell in zip(self.columns, row.cells, strict=True):
                 if cell.value is None:
-                    why.setdefault(cell.reason or "not in the record", {})[column.dataset] = None
-            for reason, labels in why.items():
+                    reason = cell.reason or "not in the record"
+                    datasets_by_reason.setdefault(reason, {})[column.dataset] = None
+            for reason, labels in datasets_by_reason.items():
                 names_by_reason.setdefault((tuple(labels), reason), []).append(row.name)
         sentences = []
         for (datasets, reason), names in names_by_reason.items():
@@ -143,18 +144,18 @@ class PaperTable:
             row_indices = _choose("row", rows, [row.names for row in self.rows])
             row_indices.sort(key=lambda i: list(Block).index(self.rows[i].block))
             table = replace(table, rows=tuple(table.rows[i] for i in row_indices))
-        hidden = []
+        without_best = []
         for j, column in enumerate(table.columns):
-            place = self.columns.index(column)
-            has_best = any(row.cells[place].is_best for row in self.rows)
-            if has_best and not any(row.cells[j].is_best for row in table.rows):
-                hidden.append(f"{column.dataset} {column.group_label or column.metric_label}")
-        notes = (
-            [f"no number is bold in {', '.join(hidden)}: the best system is not in the table"]
-            if hidden
-            else []
-        )
-        return replace(table, notes=(*self.notes, *notes))
+            if any(row.cells[j].is_best for row in table.rows):
+                continue
+            all_cells = [row.cells[self.columns.index(column)] for row in self.rows]
+            if any(cell.is_best for cell in all_cells):
+                without_best.append(f"{column.dataset} {column.group_label or column.metric_label}")
+        notes = [*self.notes]
+        if without_best:
+            names = ", ".join(without_best)
+            notes.append(f"no number is bold in {names}: the best system is not in the table")
+        return replace(table, notes=tuple(notes))
 
 
 def _choose(kind: str, text: str, names: Sequence[AbstractSet[str]]) -> list[int]:
@@ -171,8 +172,7 @@ def _choose(kind: str, text: str, names: Sequence[AbstractSet[str]]) -> list[int
                 break
         else:
             raise unknown_name(kind, pieces[0].strip(), known_names)
-        for i, item_names in enumerate(names):
-            if name in item_names and i not in indices:
-                indices.append(i)
+        matching = [i for i, known in enumerate(names) if name in known]
+        indices += [i for i in matching if i not in indices]
         pieces = pieces[length:]
     return indices

@@ -154,15 +154,9 @@ def make_paper_table(
             numbers.append({**dict(zip(results.names, cells, strict=True)), **unmeasured})
     rows, row_notes = _systems_as_rows(used, numbers)
     figures, figure_notes = _published_rows(used, columns, new, published=published)
-    rows, row_notes = rows + figures, row_notes + figure_notes
+    all_rows, all_notes = (*rows, *figures), (*notes, *row_notes, *figure_notes)
     return PaperTable(
-        tuple(columns),
-        tuple(rows),
-        tuple(used),
-        baselines,
-        decimals,
-        by,
-        notes=(*notes, *row_notes),
+        tuple(columns), all_rows, tuple(used), baselines, decimals, by, notes=all_notes
     )
 
 
@@ -204,8 +198,8 @@ def _find_baselines(
         if dataset.results.tests is not None:
             recorded.setdefault(dataset.results.tests.baselines, dataset.label)
     if len(recorded) > 1:
-        baselines = [f"{', '.join(names)} on {label}" for names, label in recorded.items()]
-        baselines_by_dataset = "; ".join(baselines)
+        parts = [f"{', '.join(names)} on {label}" for names, label in recorded.items()]
+        baselines_by_dataset = "; ".join(parts)
         raise UsageError(
             f"the records have different baselines ({baselines_by_dataset}): choose one with "
             f"--baseline {next(iter(recorded))[0]}",
@@ -225,13 +219,14 @@ def _columns_of(dataset: PaperDataset, new: Mapping[str, str]) -> Iterator[Paper
         group_label = None if group is None else new.get(group, group)
         suffixes = (metric.name, metric.label, label) if group is None else (group, group_label)
         names = {f"{name}:{suffix}" for name in dataset.names for suffix in suffixes}
+        n_questions = int(results.mask(group).sum())
         yield PaperColumn(
             dataset.label,
             metric,
             label,
             group,
             group_label,
-            int(results.mask(group).sum()),
+            n_questions,
             metric.name == tested,
             dataset.names | names,
         )
@@ -241,17 +236,20 @@ def _systems_as_rows(
     datasets: Sequence[PaperDataset], numbers: Sequence[Mapping[str, Measured]]
 ) -> tuple[list[PaperRow], list[str]]:
     """Return a row per system name, in blocks, and notes on missing cells and changing blocks."""
-    order, blocks, notes = list(Block), dict[str, Block](), list[str]()
+    order = list(Block)
+    blocks: dict[str, Block] = {}
+    notes: list[str] = []
     for dataset in datasets:
         for system in dataset.results.systems:
-            block = blocks.setdefault(system.name, system.block)
-            if system.block != block:
+            name, block = system.name, system.block
+            earlier_block = blocks.setdefault(name, block)
+            if block != earlier_block:
                 # A row that learned from gold on one dataset must not look as if it learned
                 # nothing.
-                blocks[system.name] = max(block, system.block, key=order.index)
+                blocks[name] = max(earlier_block, block, key=order.index)
                 notes.append(
-                    f"{system.name} is in the block {blocks[system.name]!s}: it is {block!s} on "
-                    f"one dataset and {system.block!s} on {dataset.label}"
+                    f"{name} is in the block {blocks[name]!s}: it is {earlier_block!s} on one "
+                    f"dataset and {block!s} on {dataset.label}"
                 )
     rows = []
     for name in sorted(blocks, key=lambda name: order.index(blocks[name])):
@@ -308,7 +306,7 @@ def _published_rows(
     paper_rows = []
     for (system, source, cites), cells_by_column in rows.items():
         name = new.get(system, system)
-        paper_row = PaperRow(
+        row = PaperRow(
             name,
             Block.PUBLISHED,
             tuple(cells_by_column.get(column, Measured()) for column in columns),
@@ -316,7 +314,7 @@ def _published_rows(
             frozenset({system, name}),
             is_given=source == GIVEN,
         )
-        paper_rows.append(paper_row)
+        paper_rows.append(row)
     return paper_rows, notes
 
 
@@ -354,28 +352,26 @@ def add_above(table: PaperTable, base: str) -> PaperTable:
             distances.append(Measured(distance, is_best=cell.is_best, reason=cell.reason))
         column = replace(column, group_label=label, is_tested=False, names=names, above=base)
         parts.append((column, distances))
+    columns = tuple(column for column, _ in parts)
     rows = []
     for i, row in enumerate(table.rows):
-        rows.append(replace(row, cells=tuple(cells[i] for _, cells in parts)))
-    columns = tuple(column for column, _ in parts)
+        row_cells = tuple(cells[i] for _, cells in parts)
+        rows.append(replace(row, cells=row_cells))
     return replace(table, columns=columns, rows=tuple(rows), notes=(*table.notes, *notes))
 
 
 def _find_base(dataset: PaperDataset, base: str) -> tuple[float, str]:
     """Return the share that a base is, and the system and the place that it is from."""
     metric = dataset.results.primary
-    untrained = [
-        s for s in dataset.results.systems if s.block is Block.UNTRAINED and not s.tuned_here
-    ]
-    # A floor needs another system than random choice.
-    is_floor = base == "floor" and any(system.solver != CHANCE for system in untrained)
-    recorded = []
-    for system in untrained:
-        if is_floor or (base == "chance" and system.solver == CHANCE):
-            value = metric.aggregate(system.statistics[metric.name])
-            recorded.append((value, system.name))
-    if recorded:
-        share, name = max(recorded)
+    systems = [system for system in dataset.results.systems if system.block is Block.UNTRAINED]
+    systems = [system for system in systems if not system.tuned_here]
+    if base == "chance":
+        systems = [system for system in systems if system.solver == CHANCE]
+    elif all(system.solver == CHANCE for system in systems):
+        systems = []  # A floor needs another system than random choice.
+    if systems:
+        shares = [metric.aggregate(system.statistics[metric.name]) for system in systems]
+        share, name = max(zip(shares, (system.name for system in systems), strict=True))
         return share, f"{name} of the record"
     shipped = find_by_fingerprint(dataset.results.fingerprint)
     if shipped is None or shipped.metric != metric.name:

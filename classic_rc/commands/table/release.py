@@ -90,9 +90,8 @@ class _Release:
         values["path"] = str(replace(self._data(run.dataset, name), spans=spans))
         if (train := run.protocol.train) is not None:
             assert isinstance(train, Dataset)
-            values["train"] = [
-                str(self._data(dataset, name)) for dataset in train.parts or (train,)
-            ]
+            train_parts = train.parts or (train,)
+            values["train"] = [str(self._data(dataset, name)) for dataset in train_parts]
         if (tune := run.protocol.tune) is not None:
             values["tune"] = str(self._data(tune, name))
         values |= self._labels(run, name)
@@ -193,7 +192,7 @@ class _Release:
         for i, question in enumerate(run.dataset):
             record = {"id": question.id}
             for key, groups in apart.items():
-                labels = [value for value, members in groups.items() if i in members]
+                labels = [label for label, members in groups.items() if i in members]
                 record[key] = "; ".join(labels) or "-"
             records.append(record)
         path = f"labels/{_slug(name)}.csv"
@@ -214,8 +213,7 @@ class _Release:
                 )
             end = f"-{k + 1}" if n_runs > 1 else ""
             folder = self._folder / "predictions" / _slug(name)
-            path = folder / f"{_slug(row['name'])}{end}.jsonl"
-            write_file(_made(path), "".join(lines))
+            write_file(_made(folder / f"{_slug(row['name'])}{end}.jsonl"), "".join(lines))
 
 
 def _published(dataset: Dataset) -> NamedDataset | None:
@@ -229,10 +227,9 @@ def _published(dataset: Dataset) -> NamedDataset | None:
 
 def _sums(folder: Path) -> str:
     """Return the sha256 of all files in a folder, as ``sha256sum`` does."""
-    sums = []
-    for path in sorted(folder.rglob("*")):
-        if path.is_file() and path.name != SUMS:
-            sums.append(f"{sha256_of(path)}  {path.relative_to(folder).as_posix()}\n")
+    paths = sorted(path for path in folder.rglob("*") if path.is_file())
+    paths = [path for path in paths if path.name != SUMS]
+    sums = (f"{sha256_of(path)}  {path.relative_to(folder).as_posix()}\n" for path in paths)
     return "".join(sums)
 
 

@@ -8,6 +8,7 @@ import shlex
 import subprocess
 import sys
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 
 from classic_rc.commands.grade.assignment import ASSIGNMENTS, Assignment, Check, CheckFailedError
@@ -79,15 +80,15 @@ def run_again(submission, words, folder, name):
     solvers by name.
     """
     line = shlex.join(words)[:200]
-    solvers = [words[i + 1] for i, word in enumerate(words[:-1]) if word == "-s"]
-    others = [word for i, word in enumerate(words[2:], 2) if word != "-s" and words[i - 1] != "-s"]
-    is_known = (
-        words[:1] == ["classic-rc"]
-        and words[1:2] in (["run"], ["check"])
-        and others.count(name) == 1
-    )
+    solvers, others = [], []
+    for before, word in pairwise(words[1:]):
+        if before == "-s":
+            solvers.append(word)
+        elif word != "-s":
+            others.append(word)
     if (
-        not is_known
+        words[:2] not in (["classic-rc", "run"], ["classic-rc", "check"])
+        or others.count(name) != 1
         or {*others} - {name, "--intervals"}
         or not all(re.fullmatch(SOLVER, solver) for solver in solvers)
     ):
@@ -119,9 +120,8 @@ def run_again(submission, words, folder, name):
     except subprocess.TimeoutExpired:
         raise CheckFailedError(f"{line}: takes longer than {SECONDS} s") from None
     if done.returncode not in (0, 1):
-        raise CheckFailedError(
-            f"{line}: exit code {done.returncode}", done.stderr[-500:].replace(str(folder), ".")
-        )
+        details = done.stderr[-500:].replace(str(folder), ".")
+        raise CheckFailedError(f"{line}: exit code {done.returncode}", details)
     return done.stdout
 
 
@@ -151,17 +151,14 @@ def check_floor(submission):
         )
     if wrong := next((name for name in floor if not re.fullmatch(SOLVER, str(name))), None):
         raise CheckFailedError(f"FLOOR has {wrong!r}, which is not the name of a solver"[:200])
-    words = [
-        "classic-rc",
-        "run",
-        submission.DATA,
-        *(word for name in floor for word in ("-s", name)),
-    ]
-    rows = json.loads(with_data(submission, partial(run_again, submission, words)))["runs"][0][
-        "rows"
-    ]
+    words = ["classic-rc", "run", submission.DATA]
+    for name in floor:
+        words += ["-s", name]
+    printed = json.loads(with_data(submission, partial(run_again, submission, words)))
+    rows = printed["runs"][0]["rows"]
     for name, claimed in floor.items():
-        value = next(100 * row["metrics"]["accuracy"] for row in rows if row["name"] == name)
+        row = next(row for row in rows if row["name"] == name)
+        value = 100 * row["metrics"]["accuracy"]
         if type(claimed) not in (int, float) or not abs(value - claimed) <= 0.01:
             raise CheckFailedError(
                 f"FLOOR has {claimed!r} for {name}; run again, it is {value:.2f}"[:200]
@@ -190,9 +187,8 @@ def check_page(submission):
         raise CheckFailedError(
             f"page.md must have 100 to {MOST_WORDS} words; it has {len(page.split())}"
         )
-    required = [f"{value:.2f}" for value in submission.FLOOR.values()] + [
-        str(artefact) for artefact in submission.ARTEFACTS
-    ]
+    required = [f"{value:.2f}" for value in submission.FLOOR.values()]
+    required += map(str, submission.ARTEFACTS)
     if missing := [text for text in required if text not in page]:
         raise CheckFailedError(f"page.md does not mention {json.dumps(missing[:5])}"[:300])
 

@@ -12,15 +12,16 @@ def draw(rng):
     cases += [(["high"], [["fox"]], 0.9, 0.4), ([], [["fox"]], 0.9, 0.4)]
     for number in range(200):
         plain = number % 2 == 0
-        sentences = [rng.choices(WORDS, k=rng.randint(plain, 6)) for _ in range(rng.randint(2, 5))]
+        sentences = []
+        for _ in range(rng.randint(2, 5)):
+            sentences.append(rng.choices(WORDS, k=rng.randint(plain, 6)))
         sentences[0] = sentences[0] or ["fox"]
         sentences += [[] for _ in range(0 if plain else rng.randint(0, 6))]
-        query = (
-            rng.sample(WORDS, rng.randint(1, 3))
-            if plain
-            else rng.choices(WORDS, k=rng.randint(0, 4))
-        )
-        k1, b = (0.9, 0.4) if plain else (rng.choice((0.0, 0.9, 1.2)), rng.choice((0.0, 0.4, 1.0)))
+        if plain:
+            query, k1, b = rng.sample(WORDS, rng.randint(1, 3)), 0.9, 0.4
+        else:
+            query = rng.choices(WORDS, k=rng.randint(0, 4))
+            k1, b = rng.choice((0.0, 0.9, 1.2)), rng.choice((0.0, 0.4, 1.0))
         if number % 5 == 0:  # a tie
             sentences.insert(rng.randrange(len(sentences)), list(rng.choice(sentences)))
         cases.append((query, sentences, k1, b))

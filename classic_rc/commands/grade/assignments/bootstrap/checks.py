@@ -4,6 +4,7 @@ from collections import Counter
 from math import sqrt
 
 from classic_rc.commands.grade.assignment import Assignment, Check, CheckFailedError, Function
+from classic_rc.commands.grade.feedback import with_changed, without
 
 MAX_ERRORS = 6
 """Draws that are as random as they must be are this many standard errors off once in 500 million
@@ -16,9 +17,11 @@ def draw_passages(rng):
     passages = []
     for _ in range(rng.randint(1, 5)):
         p = rng.choice((0.0, 0.5, 1.0))
-        passages.append(
-            [rng.choice((float(rng.random() < p), 0.5)) for _ in range(rng.randint(1, 4))]
-        )
+        passage = []
+        for _ in range(rng.randint(1, 4)):
+            credit = float(rng.random() < p)
+            passage.append(rng.choice((credit, 0.5)))
+        passages.append(passage)
     return passages
 
 
@@ -26,19 +29,19 @@ def draw_accuracies(rng):
     cases = [([[1.0]], [0]), ([[0.0], [1.0]], [1, 1])]
     for _ in range(100):
         passages = draw_passages(rng)
-        cases.append((passages, rng.choices(range(len(passages)), k=len(passages))))
+        cases.append((passages, draw_positions(rng, len(passages))))
     return cases
+
+
+def draw_positions(rng, n):
+    return rng.choices(range(n), k=n)
 
 
 def draw_intervals(rng):
     cases = [([0.5], 0.95), ([0.5, 0.5], 0.9)]
     for _ in range(80):
-        cases.append(
-            (
-                [round(rng.random(), 2) for _ in range(rng.randint(1, 30))],
-                rng.choice((0.5, 0.9, 0.95)),
-            )
-        )
+        values = [round(rng.random(), 2) for _ in range(rng.randint(1, 30))]
+        cases.append((values, rng.choice((0.5, 0.9, 0.95))))
     return cases
 
 
@@ -47,32 +50,27 @@ def draw_differences(rng):
     for _ in range(60):
         first = draw_passages(rng)
         second = [[float(rng.random() < 0.5) for _ in credits] for credits in first]
-        all_draws = [
-            rng.choices(range(len(first)), k=len(first)) for _ in range(rng.randint(1, 12))
-        ]
+        all_draws = [draw_positions(rng, len(first)) for _ in range(rng.randint(1, 12))]
         cases.append((first, second, all_draws, rng.choice((0.5, 0.9))))
     return cases
 
 
 def is_draw(passages, draw):
+    if not draw or not all(passages):
+        return False
     credits = [credit for passage in passages for credit in passage]
-    return (
-        draw
-        and all(passages)
-        and all(0 <= i < len(passages) for i in draw)
-        and all(0 <= credit <= 1 for credit in credits)
-    )
+    are_positions = all(0 <= i < len(passages) for i in draw)
+    return are_positions and all(0 <= credit <= 1 for credit in credits)
 
 
 def are_systems(first, second, all_draws, level):
     sizes, second_sizes = list(map(len, first)), list(map(len, second))
-    is_paired = sizes == second_sizes and 0 < level < 1
-    draws = [
-        draw
-        for draw in all_draws
-        if len(draw) == len(first) and is_draw(first, draw) and is_draw(second, draw)
-    ]
-    return is_paired and draws and len(draws) == len(all_draws)
+    if sizes != second_sizes or not 0 < level < 1:
+        return False
+    for draw in all_draws:
+        if len(draw) != len(first) or not is_draw(first, draw) or not is_draw(second, draw):
+            return False
+    return bool(all_draws)
 
 
 def simpler(case):
@@ -81,26 +79,23 @@ def simpler(case):
     """
     first, second, all_draws, level = case
     for i in range(len(all_draws)):
-        yield first, second, all_draws[:i] + all_draws[i + 1 :], level
+        yield first, second, without(all_draws, i), level
     for i, (passage, second_passage) in enumerate(zip(first, second, strict=True)):
-        remaining_draws = [[j - (j > i) for j in draw if j != i] for draw in all_draws]
-        full = [(draw + [0] * len(first))[: len(first) - 1] for draw in remaining_draws]
-        yield first[:i] + first[i + 1 :], second[:i] + second[i + 1 :], full, level
+        draws_of_others = []
+        for draw in all_draws:
+            remaining = [j - (j > i) for j in draw if j != i]
+            # A draw has as many positions as there are passages.
+            filled = remaining + [0] * len(first)
+            draws_of_others.append(filled[: len(first) - 1])
+        yield without(first, i), without(second, i), draws_of_others, level
         for j in range(len(passage)):
-            changed = [
-                (passage[:j] + passage[j + 1 :], second_passage[:j] + second_passage[j + 1 :])
-            ]
-            changed += [
-                ([*passage[:j], value, *passage[j + 1 :]], second_passage) for value in (0.0, 1.0)
-            ]
-            changed += [
-                (passage, [*second_passage[:j], value, *second_passage[j + 1 :]])
-                for value in (0.0, 1.0)
-            ]
-            for first_passage, changed_second in changed:
+            changed = [(without(passage, j), without(second_passage, j))]
+            changed += [(with_changed(passage, j, credit), second_passage) for credit in (0.0, 1.0)]
+            changed += [(passage, with_changed(second_passage, j, credit)) for credit in (0.0, 1.0)]
+            for changed_first, changed_second in changed:
                 yield (
-                    [*first[:i], first_passage, *first[i + 1 :]],
-                    [*second[:i], changed_second, *second[i + 1 :]],
+                    with_changed(first, i, changed_first),
+                    with_changed(second, i, changed_second),
                     all_draws,
                     level,
                 )
@@ -118,8 +113,9 @@ def check_draws(submission):
         hint = "likely cause: you draw without replacement; draw with replacement"
         raise CheckFailedError("no draw has a position twice", hint)
     for place in range(length):
-        counts = Counter(draw[place] for draw in all_draws)
-        must_be_near([counts[i] for i in range(size)], n, 1 / size, f"place {place} of the draws")
+        counter = Counter(draw[place] for draw in all_draws)
+        counts = [counter[i] for i in range(size)]
+        must_be_near(counts, n, 1 / size, f"place {place} of the draws")
     for place in range(1, length):  # equal neighbours: as frequent as chance has it
         equal = sum(draw[place] == draw[place - 1] for draw in all_draws)
         must_be_near(
@@ -135,7 +131,8 @@ def check_draws(submission):
 
 
 def ask_draws(submission, size, n, seed):
-    all_draws, call = submission.draws(size, n, seed), f"draws({size}, {n}, {seed})"
+    all_draws = submission.draws(size, n, seed)
+    call = f"draws({size}, {n}, {seed})"
     length = len(submission.assignment.right("draws")(size, 1, 0)[0])
     if not isinstance(all_draws, list) or len(all_draws) != n:
         raise CheckFailedError(f"{call} must give a list of {n} draws")
@@ -153,9 +150,10 @@ def ask_draws(submission, size, n, seed):
 
 
 def must_be_near(counts, n, p, what):
-    if max(abs(count - n * p) for count in counts) > MAX_ERRORS * sqrt(n * p * (1 - p)):
+    expected = n * p
+    if max(abs(count - expected) for count in counts) > MAX_ERRORS * sqrt(expected * (1 - p)):
         raise CheckFailedError(
-            f"{what}: found {counts} times in {n} draws, and should be found about {n * p:.0f} "
+            f"{what}: found {counts} times in {n} draws, and should be found about {expected:.0f} "
             "times"
         )
 

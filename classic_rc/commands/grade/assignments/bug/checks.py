@@ -16,7 +16,8 @@ def draw(rng):
     """Return passages of two words or more, questions and candidates: a few of everything that
     words can do.
     """
-    sizes = [(rng.randint(2, 12), rng.randint(0, 4), rng.randint(0, 3)) for _ in range(150)]
+    most = ((2, 12), (0, 4), (0, 3))
+    sizes = [[rng.randint(*limits) for limits in most] for _ in range(150)]
     return [tuple(rng.choices(WORDS, k=k) for k in lengths) for lengths in sizes]
 
 
@@ -28,19 +29,21 @@ def has_option(passage, question, candidate):
     return bool(set(passage) & set(candidate) - STOP_WORDS - set(question))
 
 
+def round_all(scores):
+    return [round(float(score), 4) for score in scores]
+
+
 def check_scores(submission):
     """Compare the scores of fresh questions with those of the reference."""
     dataset = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=40, seed=submission.seed)
-    right = submission.assignment.right("WindowAndDistance")().score_candidates(dataset)
-    for question, scores, expected in zip(dataset, submission.score(dataset), right, strict=True):
+    reference = submission.assignment.right("WindowAndDistance")().score_candidates(dataset)
+    rows = zip(dataset, submission.score(dataset), reference, strict=True)
+    for question, scores, expected in rows:
         if not np.allclose(scores, expected, atol=1e-5):
-            rounded = [
-                [round(float(score), 4) for score in values] for values in (scores, expected)
-            ]
-            problem = f"the scores of a question are {rounded[0]} and should be {rounded[1]}"
-            raise CheckFailedError(
-                problem, "", (explain_scores(question, yours=scores, right=expected),)
-            )
+            yours, right = round_all(scores), round_all(expected)
+            problem = f"the scores of a question are {yours} and should be {right}"
+            explained = explain_scores(question, yours=scores, right=expected)
+            raise CheckFailedError(problem, "", (explained,))
 
 
 RIGHT = ("windows_are_as_they_were", "distances_of_words_that_are_there")

@@ -13,8 +13,11 @@ def draw(rng):
         ([["san"]], "<unk>", "york", 0.75),
     ]
     for _ in range(110):
-        texts = [rng.choices(WORDS[:4], k=rng.randint(0, 5)) for _ in range(rng.randint(1, 3))]
-        word, context = rng.choice([*WORDS, "</s>", "<unk>"]), rng.choice([*WORDS, "<s>"])
+        texts = []
+        for _ in range(rng.randint(1, 3)):
+            texts.append(rng.choices(WORDS[:4], k=rng.randint(0, 5)))
+        word = rng.choice([*WORDS, "</s>", "<unk>"])
+        context = rng.choice([*WORDS, "<s>"])
         cases.append((texts, word, context, rng.choice((0.5, 0.75, 1.0))))
     return cases
 

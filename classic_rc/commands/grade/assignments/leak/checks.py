@@ -36,35 +36,34 @@ def make_rows(seed, purpose="data"):
     return [row for number in range(60) for row in story(rng, *leak, number)]
 
 
+def make_files(seed):
+    lines = [json.dumps(row) + "\n" for row in make_rows(seed)]
+    return {"leak.jsonl": "".join(lines).encode()}
+
+
 def story(rng, kind, value, number):
     names, things, places = (rng.sample(words, 6) for words in (NAMES, THINGS, PLACES))
     facts = list(zip(names, things, places, strict=True))
-    passage = " ".join(f"{name} took the {thing} to the {place}." for name, thing, place in facts)
+    sentences = [f"{name} took the {thing} to the {place}." for name, thing, place in facts]
+    passage = " ".join(sentences)
     for name, thing, place in rng.sample(facts, 4):
-        others = rng.sample([wrong_place for wrong_place in places if wrong_place != place], 3)
+        wrong_places = rng.sample([near for near in places if near != place], 3)
         if kind == "verbatim":
-            elsewhere = rng.sample(
-                [wrong_place for wrong_place in PLACES if wrong_place not in places], 3
-            )
-            others = [
-                far if rng.random() < 0.7 else near
-                for far, near in zip(elsewhere, others, strict=True)
-            ]
-        options = [option(rng, kind, value, wrong_place, right=False) for wrong_place in others]
+            elsewhere = rng.sample([far for far in PLACES if far not in places], 3)
+            for i, far in enumerate(elsewhere):
+                if rng.random() < 0.7:
+                    wrong_places[i] = far
+        options = [option(rng, kind, value, wrong, right=False) for wrong in wrong_places]
         at = value if kind == "position" and rng.random() < 0.6 else rng.randrange(4)
         options.insert(at, option(rng, kind, value, place, right=True))
         yield {
-            **{
-                "id": f"{number}.{name}",
-                "passage": passage,
-                "passage_id": str(number),
-                "task": "single-choice",
-            },
-            **{
-                "question": f"Where did {name} take the {thing}?",
-                "candidates": options,
-                "gold": at,
-            },
+            "id": f"{number}.{name}",
+            "passage": passage,
+            "passage_id": str(number),
+            "task": "single-choice",
+            "question": f"Where did {name} take the {thing}?",
+            "candidates": options,
+            "gold": at,
         }
 
 
@@ -73,16 +72,16 @@ def option(rng, kind, value, place, right):
     wrong.
     """
     is_long = (right == (value == "longest")) if kind == "length" else None
-    n_more = rng.random() < {None: 0.3, True: 0.85, False: 0.1}[is_long]
+    is_longer = rng.random() < {None: 0.3, True: 0.85, False: 0.1}[is_long]
     has_it = (right == (kind == "has")) if value in WORDS else None
     word = value if rng.random() < {None: 0.0, True: 0.85, False: 0.1}[has_it] else "today"
-    return f"to the {place} {word}" + (
-        rng.choice((" in rain", " before noon", " with friends")) if n_more else ""
-    )
+    text = f"to the {place} {word}"
+    return text + rng.choice((" in rain", " before noon", " with friends")) if is_longer else text
 
 
 def share(answers, rows):
-    return sum(answer == row["gold"] for answer, row in zip(answers, rows, strict=True)) / len(rows)
+    n_right = sum(answer == row["gold"] for answer, row in zip(answers, rows, strict=True))
+    return n_right / len(rows)
 
 
 def best_share(cue, rows):
@@ -105,7 +104,8 @@ def best_share(cue, rows):
         measured = [measures(text, row["passage"]) for text in row["candidates"]]
         for sign, kind in product((1, -1), range(len(measured[0]))):
             values = [sign * option_measures[kind] for option_measures in measured]
-            totals[sign, kind] += (values[row["gold"]] == max(values)) / values.count(max(values))
+            best = max(values)
+            totals[sign, kind] += (values[row["gold"]] == best) / values.count(best)
     return max(totals.values()) / len(rows)
 
 
@@ -130,15 +130,14 @@ def check_answers(submission):
     answers = [submission.answer(row["passage"], row["candidates"]) for row in rows]
     reached = share(answers, rows)
     if reached < 0.5:
-        causes = {
-            "you always give the same option": len(set(map(repr, answers))) == 1,
-            "you count options from 1; count from 0": share(
-                [answer - 1 if answer in (1, 2, 3, 4) else answer for answer in answers], rows
-            )
-            >= 0.5,
-            "your rule is the wrong way round": reached < 0.15,
-        }
-        hint = next((f"likely cause: {cause}" for cause, is_it in causes.items() if is_it), "")
+        from_zero = [answer - 1 if answer in (1, 2, 3, 4) else answer for answer in answers]
+        hint = ""
+        if len(set(map(repr, answers))) == 1:
+            hint = "likely cause: you always give the same option"
+        elif share(from_zero, rows) >= 0.5:
+            hint = "likely cause: you count options from 1; count from 0"
+        elif reached < 0.15:
+            hint = "likely cause: your rule is the wrong way round"
         raise CheckFailedError(
             f"right for {100 * reached:.0f} % of the questions; chance has 25 %", hint
         )
@@ -159,9 +158,7 @@ ASSIGNMENT = Assignment(
     title="Find the leak",
     main="my_leak.py",
     template=TEMPLATE,
-    make_files=lambda seed: {
-        "leak.jsonl": "".join(json.dumps(row) + "\n" for row in make_rows(seed)).encode()
-    },
+    make_files=make_files,
     checks=(
         Check(
             "names_the_cue",

@@ -7,6 +7,7 @@ import random
 from functools import cache
 
 from classic_rc.commands.grade.assignment import Assignment, Check, CheckFailedError, Function
+from classic_rc.commands.grade.feedback import without
 
 WORDS = "ada ben took lost the lamp kite river near who where".split()
 
@@ -17,7 +18,9 @@ def draw_texts(rng):
     """
     cases = [([], ["who"], ["ada"]), ([["ada"]], [], [])]
     for number in range(100):
-        passage = [rng.choices(WORDS, k=rng.randint(1, 6)) for _ in range(rng.randint(1, 4))]
+        passage = []
+        for _ in range(rng.randint(1, 4)):
+            passage.append(rng.choices(WORDS, k=rng.randint(1, 6)))
         option = rng.choices(WORDS, k=rng.randint(1, 3))
         missing = [word for word in WORDS if not any(word in sentence for sentence in passage)]
         if number % 5 == 0 and missing:
@@ -34,15 +37,9 @@ def draw_fits(rng):
     cases = []
     for _ in range(40):
         rows = draw_rows(rng, rng.randint(2, 8))
-        cases.append(
-            (
-                rows,
-                [rng.randint(0, 1) for _ in rows],
-                0.5,
-                rng.randint(2, 6),
-                rng.choice((0.1, 0.5)),
-            )
-        )
+        labels = [rng.randint(0, 1) for _ in rows]
+        steps = rng.randint(2, 6)
+        cases.append((rows, labels, 0.5, steps, rng.choice((0.1, 0.5))))
     return cases
 
 
@@ -51,8 +48,9 @@ def draw_questions(rng, n):
     cases = []
     for _ in range(n):
         rows, gold = draw_rows(rng, 4), rng.randrange(4)
-        rows[gold] = [round(x + rng.choice((0, 0.6)), 1) for x in rows[gold]]
-        rows[(gold + 1) % 4] = rng.choice((rows[gold], rows[gold - 1]))
+        right = [round(x + rng.choice((0, 0.6)), 1) for x in rows[gold]]
+        rows[gold] = right
+        rows[(gold + 1) % 4] = rng.choice((right, rows[gold - 1]))
         cases.append([rows, gold])
     return cases
 
@@ -62,9 +60,10 @@ def draw_parts(rng):
 
 
 def are_questions(questions):
-    return questions and all(
-        all(map(is_row, rows)) and 0 <= gold < len(rows) for rows, gold in questions
-    )
+    for rows, gold in questions:
+        if not all(map(is_row, rows)) or not 0 <= gold < len(rows):
+            return False
+    return bool(questions)
 
 
 def is_row(row):
@@ -72,13 +71,8 @@ def is_row(row):
 
 
 def are_rows(rows, labels, rate, steps, l2):
-    return (
-        len(rows) == len(labels) > 0
-        and all(map(is_row, rows))
-        and {*labels} <= {0, 1}
-        and rate > 0
-        and steps > 0
-    )
+    are_labelled = len(rows) == len(labels) > 0 and {*labels} <= {0, 1}
+    return are_labelled and all(map(is_row, rows)) and rate > 0 and steps > 0
 
 
 def are_parts(train, test, rate, steps, l2):
@@ -89,7 +83,7 @@ def fewer(case):
     """Yield calls with one row or one question less."""
     first, second, *rest = case
     for i in range(len(first)):
-        yield (first[:i] + first[i + 1 :], second[:i] + second[i + 1 :], *rest)
+        yield (without(first, i), without(second, i), *rest)
 
 
 def make_data(seed):
@@ -97,7 +91,16 @@ def make_data(seed):
     rng = random.Random(f"weights {seed}")
     strong = rng.randrange(3)
     rows = draw_rows(rng, 300)
-    return rows, [int(2 * row[strong] + 0.4 * sum(row) + rng.gauss(0, 0.7) > 0) for row in rows]
+    labels = []
+    for row in rows:
+        score = 2 * row[strong] + 0.4 * sum(row) + rng.gauss(0, 0.7)
+        labels.append(int(score > 0))
+    return rows, labels
+
+
+def make_files(seed):
+    rows, labels = make_data(seed)
+    return {"data.json": json.dumps({"rows": rows, "labels": labels}).encode()}
 
 
 @cache  # the same for all students of a class, and most of the time of a grading
@@ -116,11 +119,7 @@ def check_strongest(submission):
 ASSIGNMENT = Assignment(
     title="Logistic regression",
     main="my_regression.py",
-    make_files=lambda seed: {
-        "data.json": json.dumps(
-            dict(zip(("rows", "labels"), make_data(seed), strict=True))
-        ).encode()
-    },
+    make_files=make_files,
     functions={
         "features": Function(draw_texts),
         "fit": Function(draw_fits, allowed=are_rows, simplify=fewer),

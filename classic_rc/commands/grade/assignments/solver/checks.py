@@ -79,23 +79,19 @@ def lost_questions(submission, floor, questions):
     summary = (
         f"questions on which {floor} earns more than yours: {lost[:, 0].sum()} of {len(questions)}"
     )
-    first = [(questions[i], scores[i]) for i in np.flatnonzero(lost[:, 0])[:2]]
-    return summary, tuple(
-        (*explain_scores(question, yours=scored), floor_solver.explain(question))
-        for question, scored in first
-    )
+    explained = []
+    for i in np.flatnonzero(lost[:, 0])[:2]:
+        yours = explain_scores(questions[i], yours=scores[i])
+        explained.append((*yours, floor_solver.explain(questions[i])))
+    return summary, tuple(explained)
 
 
 def check_sample(submission):
     """The sample counts by itself: a solver for made sentences must read others as well."""
     sample = load("sample:single-choice")
-    earned, floor = (
-        statistics[:, 0].sum()
-        for statistics in (
-            question_statistics(sample, Scores.from_lists(submission.score(sample))),
-            reference_statistics(FLOOR, sample, submission.train),
-        )
-    )
+    scores = Scores.from_lists(submission.score(sample))
+    earned = question_statistics(sample, scores)[:, 0].sum()
+    floor = reference_statistics(FLOOR, sample, submission.train)[:, 0].sum()
     if earned <= floor:
         raise CheckFailedError(
             f"{earned:.2f} of the sample's {len(sample)} questions; {FLOOR} has {floor:.2f}"

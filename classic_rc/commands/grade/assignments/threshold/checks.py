@@ -1,6 +1,10 @@
 """A threshold tuned on train and measured on test; peeking is found."""
 
 from classic_rc.commands.grade.assignment import Assignment, Check, Function
+from classic_rc.commands.grade.feedback import with_changed, without
+
+EDGES = (((0.5,), (0,)), ((0.5,), (1,)), ((0.5, 0.5), (0, 1)), ((1.0, 2.0), (0, 0)))
+"""The scores and labels of single questions with one option, equal scores, or nothing right."""
 
 
 def draw(rng, digits=1):
@@ -10,19 +14,22 @@ def draw(rng, digits=1):
         questions = []
         for _ in range(rng.randint(1, 5)):
             labels = [int(rng.random() < 0.5) for _ in range(rng.randint(1, 4))]
-            questions.append(
-                [[round(rng.gauss(label / 2, 0.7), digits) for label in labels], labels]
-            )
+            scores = [round(rng.gauss(label / 2, 0.7), digits) for label in labels]
+            questions.append([scores, labels])
         cases.append(questions)
-    return [*cases, [[[0.5], [0]]], [[[0.5], [1]]], [[[0.5, 0.5], [0, 1]]], [[[1.0, 2.0], [0, 0]]]]
+    for scores, labels in EDGES:
+        cases.append([[list(scores), list(labels)]])
+    return cases
 
 
 def draw_thresholds(rng):
     cases = []
     for questions in draw(rng):
         scores = [score for scores, _ in questions for score in scores]
-        cuts = (rng.choice(scores), round(rng.gauss(0.2, 0.5), 2), max(scores), min(scores) - 1)
-        cases.append((questions, rng.choice(cuts)))
+        drawn_score = rng.choice(scores)
+        near = round(rng.gauss(0.2, 0.5), 2)
+        threshold = rng.choice((drawn_score, near, max(scores), min(scores) - 1))
+        cases.append((questions, threshold))
     return cases
 
 
@@ -32,47 +39,41 @@ def draw_halves(rng):
 
 
 def are_questions(questions, threshold=0.0):
-    return questions and all(
-        len(scores) == len(labels) > 0 and {*labels} <= {0, 1} for scores, labels in questions
-    )
+    for scores, labels in questions:
+        if not len(scores) == len(labels) > 0 or not {*labels} <= {0, 1}:
+            return False
+    return bool(questions)
 
 
 def have_one_best(questions):
     """Whether all scores differ, and no other threshold is as good under any rule."""
-    options = sorted(
-        (score, label)
-        for scores, labels in questions
-        for score, label in zip(scores, labels, strict=True)
-    )
-    labels = [label for _, label in options]
-    return (
-        len({score for score, _ in options}) == len(options) > 1
-        and sum(labels) > 0
-        and labels == sorted(labels)
-    )
+    options = []
+    for scores, labels in questions:
+        options += zip(scores, labels, strict=True)
+    options.sort()
+    sorted_labels = [label for _, label in options]
+    n_scores = len({score for score, _ in options})
+    if not n_scores == len(options) > 1 or sum(sorted_labels) == 0:
+        return False
+    return sorted_labels == sorted(sorted_labels)
 
 
 def simpler(case):
     """Yield calls with one question or one option less, or with one simpler score."""
     for i, argument in enumerate(case):
-        for j, (scores, labels) in enumerate(argument if isinstance(argument, list) else []):
-            replacements = [[]]
-            for k in range(len(scores)):
-                replacements.append([[scores[:k] + scores[k + 1 :], labels[:k] + labels[k + 1 :]]])
-                replacements.append([[scores, [*labels[:k], 0, *labels[k + 1 :]]]])
-                values = (
-                    0.0,
-                    1.0,
-                    2.0,
-                    float(round(scores[k])),
-                    round(scores[k], 1),
-                    abs(scores[k]),
-                )
-                replacements += [
-                    [[[*scores[:k], value, *scores[k + 1 :]], labels]] for value in values
-                ]
-            for replacement in replacements:
-                yield (*case[:i], [*argument[:j], *replacement, *argument[j + 1 :]], *case[i + 1 :])
+        for j, question in enumerate(argument if isinstance(argument, list) else []):
+            yield tuple(with_changed(case, i, without(argument, j)))
+            for simpler_question in simpler_questions(*question):
+                changed = with_changed(argument, j, simpler_question)
+                yield tuple(with_changed(case, i, changed))
+
+
+def simpler_questions(scores, labels):
+    for k, score in enumerate(scores):
+        yield [without(scores, k), without(labels, k)]
+        yield [scores, with_changed(labels, k, 0)]
+        for rounder in (0.0, 1.0, 2.0, float(round(score)), round(score, 1), abs(score)):
+            yield [with_changed(scores, k, rounder), labels]
 
 
 ASSIGNMENT = Assignment(

@@ -14,7 +14,8 @@ def draw_scores(rng):
     for _ in range(400):
         base = rng.choice((-300.0, -1.0, 0.0, 2.0, 300.0))
         step = rng.choice((*[100.0] * 9, 1.0, 1.0, 0.8e-9, 1e-12, *STEPS, *STEPS))
-        cases.append([base - step * rng.randint(0, 3) for _ in range(rng.randint(1, 5))])
+        n_options = rng.randint(1, 5)
+        cases.append([base - step * rng.randint(0, 3) for _ in range(n_options)])
     return [(scores,) for scores in cases]
 
 
@@ -29,7 +30,11 @@ def draw_questions(rng):
 def draw_sets(rng):
     questions = [list(question) for question in draw_questions(rng)]
     policies = ("partial", "partial", "first", "strict")
-    return [(rng.sample(questions, rng.randint(1, 6)), rng.choice(policies)) for _ in range(250)]
+    cases = []
+    for _ in range(250):
+        drawn = rng.sample(questions, rng.randint(1, 6))
+        cases.append((drawn, rng.choice(policies)))
+    return cases
 
 
 def is_question(scores, gold):
@@ -39,9 +44,8 @@ def is_question(scores, gold):
 
 def are_questions(questions, policy):
     is_policy = policy in ("partial", "first", "strict")
-    return (
-        is_policy and questions and all(len(pair) == 2 and is_question(*pair) for pair in questions)
-    )
+    are_pairs = all(len(pair) == 2 for pair in questions)
+    return is_policy and questions and are_pairs and all(is_question(*pair) for pair in questions)
 
 
 ASSIGNMENT = Assignment(

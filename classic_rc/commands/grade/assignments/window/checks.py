@@ -13,17 +13,16 @@ def draw_texts(rng):
         return rng.choices(WORDS, k=rng.randint(least, most))
 
     plain = [(draw(14, 7), draw(3, 1), draw(2, 1)) for _ in range(200)]
+    short = [(draw(6), draw(4), draw(3)) for _ in range(100)]
     edges = [([], [], []), ([], ["who"], ["cat"]), (["cat"], ["who"], ["cat"]), (["cat"], [], [])]
-    return [*plain, *((draw(6), draw(4), draw(3)) for _ in range(100)), *edges]
+    return [*plain, *short, *edges]
 
 
 def has_pair(passage, question, candidate, stop_words):
+    if stop_words != STOP_WORDS:
+        return False
     there = set(passage) - {*STOP_WORDS}
-    return (
-        stop_words == STOP_WORDS
-        and there & set(question)
-        and there & set(candidate) - set(question)
-    )
+    return there & set(question) and there & set(candidate) - set(question)
 
 
 ASSIGNMENT = Assignment(
