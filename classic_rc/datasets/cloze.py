@@ -6,7 +6,9 @@ import itertools
 import re
 from collections.abc import Iterator
 
-from classic_rc.datasets.base import Origin, Reader, Reading, find_split_name, has_path, join_parts
+from classic_rc.datasets.base import Origin, Reader, has_path, join_parts
+from classic_rc.datasets.reading import Reading
+from classic_rc.datasets.splits import find_split_name
 from classic_rc.io.archives import InputFile
 from classic_rc.io.json import Node, describe_value
 from classic_rc.questions import PLACEHOLDER, Candidate, Dataset, Question, Task, TextCandidates

@@ -8,7 +8,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from classic_rc.datasets.base import Reader, Reading, has_path, join_parts
+from classic_rc.datasets.base import Reader, has_path, join_parts
+from classic_rc.datasets.reading import Reading
 from classic_rc.datasets.schema import HAN, read_gold
 from classic_rc.io.archives import InputFile
 from classic_rc.io.json import Node

@@ -18,7 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from classic_rc.datasets.base import canonical_split
+from classic_rc.datasets.splits import canonical_split
 from classic_rc.errors import DataError, UsageError, unknown_name
 from classic_rc.io.cache import CACHE_VARIABLE, cache_folder
 from classic_rc.io.files import exclusive_lock, sha256_of

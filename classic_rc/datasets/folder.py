@@ -9,11 +9,13 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from classic_rc.datasets.base import Options, Reader, Reading, canonical_split, select_part
+from classic_rc.datasets.base import Reader
 from classic_rc.datasets.fetch import is_hub_name
 from classic_rc.datasets.fields import parse_fields
+from classic_rc.datasets.reading import Options, Reading
 from classic_rc.datasets.registry import find_reader, get_reader
 from classic_rc.datasets.specification import DatasetFiles, DataSpec, parse_data
+from classic_rc.datasets.splits import canonical_split, select_part
 from classic_rc.errors import DataError
 from classic_rc.io.archives import InputFile, open_input
 

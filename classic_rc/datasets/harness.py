@@ -7,7 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from classic_rc.datasets.base import Reader, Reading
+from classic_rc.datasets.base import Reader
+from classic_rc.datasets.reading import Reading
 from classic_rc.errors import DataError
 from classic_rc.formats.harness_log import is_log_row, read_log
 from classic_rc.formats.harness_settings import task_of_log

@@ -15,9 +15,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from classic_rc.datasets.base import canonical_split
 from classic_rc.datasets.fetch import HUB_PREFIX, check_split
 from classic_rc.datasets.specification import quote_argument
+from classic_rc.datasets.splits import canonical_split
 from classic_rc.errors import ClassicRCError, DataError, MissingPackageError, UsageError
 from classic_rc.io.archives import InputFile, InputFiles
 from classic_rc.io.columns import SavedDataset

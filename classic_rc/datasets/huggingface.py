@@ -7,10 +7,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from classic_rc.datasets.base import Reading
 from classic_rc.datasets.dream import GENRES
 from classic_rc.datasets.logiqa import LOGIQA, LOGIQA_2
 from classic_rc.datasets.nested_rows import ROW_ID, split_rows
+from classic_rc.datasets.reading import Reading
 from classic_rc.datasets.row_datasets import BELEBELE, BOOLQ, COSMOS_QA, QUAIL
 from classic_rc.datasets.schema import (
     Schema,

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from classic_rc.datasets.base import Reading, canonical_split
+from classic_rc.datasets.reading import Reading
 from classic_rc.datasets.schema import (
     HAN,
     Schema,
@@ -17,6 +17,7 @@ from classic_rc.datasets.schema import (
     read_gold,
     required_keys,
 )
+from classic_rc.datasets.splits import canonical_split
 from classic_rc.io.archives import InputFile, InputFiles
 from classic_rc.io.json import Node, describe_value
 from classic_rc.questions import Question, Task, TextCandidates

@@ -6,7 +6,8 @@ import os
 import re
 from collections.abc import Iterator
 
-from classic_rc.datasets.base import Origin, Reader, Reading
+from classic_rc.datasets.base import Origin, Reader
+from classic_rc.datasets.reading import Reading
 from classic_rc.errors import DataError, UsageError
 from classic_rc.io.archives import InputFile, InputFiles, open_input
 from classic_rc.io.json import Node, describe_value

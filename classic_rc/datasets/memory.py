@@ -9,21 +9,21 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeVar
 
-from classic_rc.datasets.base import (
+from classic_rc.datasets.fields import PROPOSAL_ROWS, parse_fields
+from classic_rc.datasets.gold import parse_task
+from classic_rc.datasets.known_scorers import with_scorers
+from classic_rc.datasets.proposal import unknown_rows_error
+from classic_rc.datasets.reading import (
     Options,
     Reading,
-    canonical_split,
     check_skipped,
     content_of,
     gather,
     keep_labelled,
     no_questions_error,
-    select_part,
 )
-from classic_rc.datasets.fields import PROPOSAL_ROWS, parse_fields
-from classic_rc.datasets.known_scorers import with_scorers
-from classic_rc.datasets.proposal import unknown_rows_error
-from classic_rc.datasets.rows import is_own_row, parse_task, read_questions
+from classic_rc.datasets.rows import is_own_row, read_questions
+from classic_rc.datasets.splits import canonical_split, select_part
 from classic_rc.errors import DataError, MissingPackageError, UsageError
 from classic_rc.io.columns import plain_rows
 from classic_rc.io.json import Node, describe_value

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from operator import methodcaller
 from typing import Any
 
-from classic_rc.datasets.base import Reader, Reading, has_path, join_parts
+from classic_rc.datasets.base import Reader, has_path, join_parts
+from classic_rc.datasets.reading import Reading
 from classic_rc.io.archives import InputFile
 from classic_rc.io.json import Node, describe_value
 from classic_rc.questions import Passage, Question, Task, TextCandidates

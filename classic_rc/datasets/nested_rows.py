@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from classic_rc.datasets.base import Reading
 from classic_rc.datasets.fields import (
     find_value,
     find_values,
@@ -18,6 +17,7 @@ from classic_rc.datasets.fields import (
     split_path,
     split_question,
 )
+from classic_rc.datasets.reading import Reading
 from classic_rc.errors import DataError
 from classic_rc.io.json import Node, describe_value
 from classic_rc.io.values import read_nested
@@ -50,7 +50,7 @@ def split_rows(
 
     Examples
     --------
-    >>> from classic_rc.datasets.base import Options
+    >>> from classic_rc.datasets.reading import Options
     >>> row = {"text": "It rained.", "qs": [{"q": "Did it?"}, {"q": "When?"}]}
     >>> fields = {"passage": "text", "question": "qs[].q"}
     >>> rows, fields = split_rows([Node(row, "rows")], fields, Reading(Options()))

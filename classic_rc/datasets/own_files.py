@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any, ClassVar
 
-from classic_rc.datasets.base import Reading
 from classic_rc.datasets.fields import (
     CONSTANT,
     OWN_FIELDS,
@@ -21,8 +20,10 @@ from classic_rc.datasets.fields import (
     name_columns,
     split_path,
 )
+from classic_rc.datasets.gold import TASKS
 from classic_rc.datasets.nested_rows import find_levels, find_question_lists
-from classic_rc.datasets.rows import TASKS, RowReader, check_columns, is_own_row
+from classic_rc.datasets.reading import Reading
+from classic_rc.datasets.rows import RowReader, check_columns, is_own_row
 from classic_rc.errors import DataError
 from classic_rc.io.archives import InputFile
 from classic_rc.io.json import Node, describe_value, name_cells, parse_json, table_rows

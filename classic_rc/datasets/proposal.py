@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from classic_rc.datasets.base import Options, Reading
 from classic_rc.datasets.fields import (
     COLUMN_NAMES,
     CONSTANT,
@@ -17,6 +16,7 @@ from classic_rc.datasets.fields import (
     name_columns,
 )
 from classic_rc.datasets.nested_rows import MARK, find_question_lists, show_questions
+from classic_rc.datasets.reading import Options, Reading
 from classic_rc.datasets.rows import read_questions
 from classic_rc.datasets.specification import quote_argument
 from classic_rc.encodings import READINGS

@@ -6,7 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from classic_rc.datasets.base import Reader, Reading, find_split_name
+from classic_rc.datasets.base import Reader
+from classic_rc.datasets.reading import Reading
+from classic_rc.datasets.splits import find_split_name
 from classic_rc.errors import DataError
 from classic_rc.io.archives import InputFile, InputFiles
 from classic_rc.io.json import Node, describe_value

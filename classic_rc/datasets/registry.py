@@ -13,13 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from classic_rc.datasets.base import (
-    SPLIT_NAMES,
-    Options,
-    Reader,
-    Reading,
-    check_skipped,
-)
+from classic_rc.datasets.base import Reader
 from classic_rc.datasets.fetch import (
     NamedSplit,
     cached_path,
@@ -33,8 +27,10 @@ from classic_rc.datasets.known_scorers import with_scorers
 from classic_rc.datasets.memory import from_rows, is_table, join_datasets
 from classic_rc.datasets.nested_rows import find_question_lists
 from classic_rc.datasets.proposal import unknown_rows_error
+from classic_rc.datasets.reading import Options, Reading, check_skipped
 from classic_rc.datasets.rows import RowReader
 from classic_rc.datasets.specification import DataSpec, merge_settings, parse_data, quote_argument
+from classic_rc.datasets.splits import SPLIT_NAMES
 from classic_rc.errors import ClassicRCError, DataError, UsageError, unknown_name
 from classic_rc.io.archives import InputFile, InputFiles, list_names, open_input
 from classic_rc.io.json import describe_value

@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from classic_rc.datasets.base import Origin, Reader, Reading, has_path
+from classic_rc.datasets.base import Origin, Reader, has_path
+from classic_rc.datasets.reading import Reading
 from classic_rc.datasets.schema import (
     Schema,
     SchemaReader,

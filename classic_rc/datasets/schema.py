@@ -12,8 +12,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeAlias
 
-from classic_rc.datasets.base import Reader, Reading
+from classic_rc.datasets.base import Reader
 from classic_rc.datasets.own_files import header, read_table
+from classic_rc.datasets.reading import Reading
 from classic_rc.datasets.rows import is_own_row, read_questions
 from classic_rc.encodings import MismatchError, decode
 from classic_rc.errors import DataError

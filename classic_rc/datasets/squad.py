@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
-from classic_rc.datasets.base import Reader, Reading, has_path
+from classic_rc.datasets.base import Reader, has_path
+from classic_rc.datasets.reading import Reading
 from classic_rc.io.archives import InputFile
 from classic_rc.io.json import Node, describe_value
 from classic_rc.questions import Gold, Passage, Question, Task
