@@ -366,15 +366,13 @@ class Protocol:
     @property
     def changed(self) -> dict[str, Any]:
         """The settings that differ from their defaults, by name."""
-        values = (
-            (declared.name, getattr(self, declared.name), declared.default)
-            for declared in fields(self)
-        )
-        return {
-            name: value
-            for name, value, default in values
-            if value is not default and (default is None or value != default)
-        }
+        changed: dict[str, Any] = {}
+        for declared in fields(self):
+            value, default = getattr(self, declared.name), declared.default
+
+            if value is not default and (default is None or value != default):
+                changed[declared.name] = value
+        return changed
 
     def affecting(self, *steps: Step) -> dict[str, Any]:
         """Return the settings whose first step is one of `steps`, by name."""
@@ -386,28 +384,19 @@ class Protocol:
 
     def without(self, *steps: Step) -> Self:
         """Return the protocol with the settings of some steps left as they are by default."""
-        defaults: dict[str, Any] = {
-            declared.name: declared.default
-            for declared in fields(self)
-            if _declared(declared).affects in steps
-        }
+        affected = [declared for declared in fields(self) if _declared(declared).affects in steps]
+        defaults: dict[str, Any] = {declared.name: declared.default for declared in affected}
         return replace(self, **defaults)
 
     def to_plain(self) -> dict[str, Any]:
         """Return the settings as plain data for JSON. Data to learn from is left out."""
         plain = {name: getattr(self, name) for name in SETTINGS if name not in ("train", "tune")}
-        spans = self.spans
-        baseline = (
-            self.baseline
-            if self.baseline is None or isinstance(self.baseline, str)
-            else list(self.baseline)
-        )
-        return {
-            **plain,
-            "metrics": list(self.metrics),
-            "spans": spans if spans is None or isinstance(spans, int) else vars(spans),
-            "baseline": baseline,
-        }
+        plain["metrics"] = list(self.metrics)
+        if self.spans is not None and not isinstance(self.spans, int):
+            plain["spans"] = vars(self.spans)
+        if self.baseline is not None and not isinstance(self.baseline, str):
+            plain["baseline"] = list(self.baseline)
+        return plain
 
     @classmethod
     def from_plain(
@@ -443,11 +432,9 @@ class Protocol:
     @property
     def baselines(self) -> tuple[str, ...]:
         """The names of the baselines."""
-        return (
-            (self.baseline,)
-            if isinstance(self.baseline, str)
-            else tuple(dict.fromkeys(self.baseline or ()))
-        )
+        if isinstance(self.baseline, str):
+            return (self.baseline,)
+        return tuple(dict.fromkeys(self.baseline or ()))
 
     @property
     def resamples(self) -> int | None:

@@ -149,9 +149,8 @@ class Question(Viewed):
     def gold_texts(self) -> tuple[str, ...]:
         """The texts of the right candidates, or the accepted texts. Empty when gold is hidden."""
         if self.task.has_choices:
-            return tuple(
-                self.candidates[i].text for i in sorted(self.gold or ()) if isinstance(i, int)
-            )
+            indices = [i for i in sorted(self.gold or ()) if isinstance(i, int)]
+            return tuple(self.candidates[i].text for i in indices)
         return tuple(map(str, self.gold or ()))
 
     def meta_value(self, key: str, default: Any = None) -> Any:
@@ -364,25 +363,27 @@ class Dataset(Viewed, Sequence[Question]):
             import pandas
         except ImportError as error:
             raise MissingPackageError("pandas", needed_for="to_frame()", extra="pandas") from error
-        keys = dict.fromkeys(
-            key for q in self.questions for key in (*q.passage.meta, *q.meta) if key != "split"
-        )
-        rows = [
-            (
-                q.id,
-                q.passage.id,
-                q.passage.text,
-                q.text,
-                () if q.task.has_spans else tuple(candidate_texts(q.candidates)),
-                None
-                if q.gold is None
-                else tuple(sorted(q.gold) if isinstance(q.gold, frozenset) else q.gold),
-                q.task.value,
-                q.meta_value("split", self.split),
-                *(q.meta_value(key) for key in keys),
+        keys: dict[str, None] = {}
+        for q in self.questions:
+            keys |= dict.fromkeys((*q.passage.meta, *q.meta))
+        keys.pop("split", None)
+        rows: list[tuple[Any, ...]] = []
+        for q in self.questions:
+            candidates = () if q.task.has_spans else tuple(candidate_texts(q.candidates))
+            gold = sorted(q.gold) if isinstance(q.gold, frozenset) else q.gold
+            rows.append(
+                (
+                    q.id,
+                    q.passage.id,
+                    q.passage.text,
+                    q.text,
+                    candidates,
+                    None if gold is None else tuple(gold),
+                    q.task.value,
+                    q.meta_value("split", self.split),
+                    *map(q.meta_value, keys),
+                )
             )
-            for q in self.questions
-        ]
         return pandas.DataFrame(rows, columns=[*_COLUMNS, *(f"meta.{key}" for key in keys)])
 
 
@@ -494,17 +495,16 @@ def _check_questions(questions: Sequence[Question], name: str) -> None:
         seen.add(q.id)
         tasks.add(q.task)
         if q.gold is not None and q.task.has_choices:
-            outside = [
-                g for g in q.gold if not isinstance(g, int) or not 0 <= g < len(q.candidates)
-            ]
+            n = len(q.candidates)
+            outside = [g for g in q.gold if not isinstance(g, int) or not 0 <= g < n]
             if outside:
                 raise DataError(
                     "gold is not among the candidates",
                     source=name,
                     where=f"question {q.id}",
                     field="gold",
-                    found=f"{outside[0]!r} with {len(q.candidates)} candidates",
-                    expected=f"candidate indices from 0 to {len(q.candidates) - 1}",
+                    found=f"{outside[0]!r} with {n} candidates",
+                    expected=f"candidate indices from 0 to {n - 1}",
                 )
     if len(tasks) > 1:
         raise DataError(
@@ -531,7 +531,10 @@ def _are_consistent(questions: Sequence[Question]) -> bool:
     # Questions share their gold objects in some datasets, so each is looked at once with each
     # number of candidates.
     distinct = {(id(q.gold), len(q.candidates)): q.gold for q in questions if q.gold is not None}
-    return all(isinstance(g, int) and 0 <= g < n for (_, n), gold in distinct.items() for g in gold)
+    for (_, n), gold in distinct.items():
+        if not all(isinstance(index, int) and 0 <= index < n for index in gold):
+            return False
+    return True
 
 
 _HASHED_AT_ONCE = 2**20  # characters
@@ -563,9 +566,8 @@ def _fingerprint(questions: Iterable[Question]) -> str:
             pieces.append(f"10:candidates{len(count := str(len(texts)))}:{count}")
             pieces += [f"{len(text)}:{text}" for text in texts]
         if has_offsets:
-            pieces += [
-                f"{len(text)}:{text}" for text in [f"{c.start}-{c.end}" for c in q.candidates]
-            ]
+            offsets = [f"{c.start}-{c.end}" for c in q.candidates]
+            pieces += [f"{len(text)}:{text}" for text in offsets]
         if isinstance(q.gold, frozenset):
             if q.gold not in parts_of_gold:
                 parts_of_gold[q.gold] = _gold_part(sorted(q.gold))
@@ -596,15 +598,15 @@ def describe_difference(first: Sequence[Question], second: Sequence[Question]) -
     if len(first) != len(second):
         return f"{len(first):,} / {len(second):,} questions"
     for name, read in _CONTENT.items():
-        pairs = [
-            pair
-            for questions in zip(first, second, strict=True)
-            for pair in zip_longest(*map(read, questions), fillvalue="nothing")
-            if pair[0] != pair[1]
-        ]
+        pairs: list[tuple[Any, Any]] = []
+        for questions in zip(first, second, strict=True):
+            content = zip_longest(*map(read, questions), fillvalue="nothing")
+            pairs += [pair for pair in content if pair[0] != pair[1]]
         if pairs:
-            counted = f"{len(pairs):,} {name}s differ" if len(pairs) > 1 else f"1 {name} differs"
-            return f"{counted}: {' / '.join(_show_difference(*map(str, pairs[0])))}"
+            n = len(pairs)
+            counted = f"1 {name} differs" if n == 1 else f"{n:,} {name}s differ"
+            excerpts = _show_difference(*map(str, pairs[0]))
+            return f"{counted}: {' / '.join(excerpts)}"
     return None
 
 
@@ -628,9 +630,13 @@ def _show_difference(first: str, second: str) -> Iterator[str]:
     pairs = zip(first, second, strict=False)
     n_equal = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
     start, end = max(n_equal - _SHOWN_BEFORE, 0), n_equal + _SHOWN_AFTER
-    for value in (first, second):
-        yield "…" * (start > 0) + value[start:end] + "…" * (end < len(value))
+    for text in (first, second):
+        excerpt = text[start:end]
+        if start > 0:
+            excerpt = "…" + excerpt
+        yield excerpt + "…" if end < len(text) else excerpt
 
 
 def _gold_part(gold: Sequence[int] | Sequence[str]) -> str:
-    return "4:gold" + "".join([f"{len(text)}:{text}" for text in map(str, (len(gold), *gold))])
+    texts = map(str, (len(gold), *gold))
+    return "4:gold" + "".join([f"{len(text)}:{text}" for text in texts])

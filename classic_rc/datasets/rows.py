@@ -123,16 +123,17 @@ def read_questions(
     for row in read_rows:
         with reading.at(row.node, row.id):
             gold = decode_gold(row, task, coding)
-            decoded.append(
-                (row, shared_golds.setdefault(gold, gold) if isinstance(gold, frozenset) else gold)
-            )
+            if isinstance(gold, frozenset):
+                gold = shared_golds.setdefault(gold, gold)
+            decoded.append((row, gold))
     with_several = [row for row, gold in decoded if len(gold or ()) > 1]
     if is_inferred and task is Task.SINGLE_CHOICE and with_several:
         task = Task.MULTIPLE_ANSWER  # letters or indices joined in one text
         if len(with_several) < _FEW_SEVERAL * len(decoded):
+            share = f"{len(with_several):,} of {len(decoded):,}"
             reading.note(
-                f"read as multiple-answer questions: {len(with_several):,} of {len(decoded):,} "
-                f"have several right answers (the first: {with_several[0].node.where})"
+                f"read as multiple-answer questions: {share} have several right answers (the "
+                f"first: {with_several[0].node.where})"
             )
     if fields and task.has_choices:
         _check_mapping(decoded, fields)
@@ -141,7 +142,9 @@ def read_questions(
     while decoded:  # each row is freed when its question is there
         row, gold = decoded.pop()
         with reading.at(row.node, row.id):
-            meta = {**row.meta, **decode_votes(row, task, vote_coding)} if row.votes else row.meta
+            meta = row.meta
+            if row.votes:
+                meta = meta | decode_votes(row, task, vote_coding)
             yield Question(row.id, row.passage, row.question, row.candidates, gold, task, meta)
 
 
@@ -249,13 +252,11 @@ def _read_row(
         return role in fields and values.has(fields[role])
 
     text = values.text(fields["passage"])
-    passage = reading.passage(
-        values.name(fields["passage_id"]) if has("passage_id") else None,
-        text,
-        node.source,
-        node.where,
-        _read_sentences(values.child(fields["sentences"]), text) if has("sentences") else None,
-    )
+    passage_id = values.name(fields["passage_id"]) if has("passage_id") else None
+    sentences = None
+    if has("sentences"):
+        sentences = _read_sentences(values.child(fields["sentences"]), text)
+    passage = reading.passage(passage_id, text, node.source, node.where, sentences)
     candidates = _read_candidates(values.child(options_path), text) if has("candidates") else ()
     candidates = reading.texts.keep_candidates(candidates)
     gold = row_values.get(gold_path)
@@ -272,17 +273,25 @@ def _read_row(
     facts = _collect_meta(node, values, fields, used)
     if labels is not None and name_other_places(labels):
         facts[OPTION_LABELS] = tuple(labels)
+    default_id = f"line-{node.line}" if node.line else f"row-{number}"
+    question = values.text(fields["question"])
+    task = TASKS.get(fields.get("task", ""))  # fields may name the task in place of a path
+    if has("task"):
+        task = _read_task(values, fields["task"])
+    votes = find_votes(node, fields[ANNOTATORS]) if ANNOTATORS in fields else {}
+    # The values of a large dataset would stay in memory. Checks of fields need them.
+    row_node = node.with_value(None) if is_own and reading.texts.is_open else node
     return RawRow(
-        node.with_value(None) if is_own and reading.texts.is_open else node,
-        id or (f"line-{node.line}" if node.line else f"row-{number}"),
+        row_node,
+        id or default_id,
         passage,
-        values.text(fields["question"]),
+        question,
         candidates,
         labels,
         None if has_empty_gold else gold,
-        _read_task(values, fields["task"]) if has("task") else TASKS.get(fields.get("task", "")),
+        task,
         reading.meta(**facts),
-        find_votes(node, fields[ANNOTATORS]) if ANNOTATORS in fields else {},
+        votes,
     )
 
 

@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import TypeVar
 
 from classic_rc.errors import DataError
+from classic_rc.questions import Question
 
 _Item = TypeVar("_Item")
 SPLIT_NAMES = {
@@ -38,6 +39,11 @@ def find_split_name(name: str) -> str | None:
     return split_words.pop() if len(split_words) == 1 else None
 
 
+def split_in_meta(question: Question) -> str | None:
+    """Return the split that the meta of a question names, or None."""
+    return str(question.meta["split"]) if "split" in question.meta else None
+
+
 def canonical_split(split: str) -> str:
     """Return the standard name of a split.
 
@@ -63,11 +69,9 @@ def select_part(
     names = list(dict.fromkeys(name for name in part_of.values() if name is not None))
     if requested is None or (kind == "split" and not names):
         return items
-    selected = [
-        item
-        for item in items
-        if (name := part_of[item]) is not None and normalise(name) == normalise(requested)
-    ]
+    normalised = normalise(requested)
+    matching_names = {name for name in names if normalise(name) == normalised}
+    selected = [item for item in items if part_of[item] in matching_names]
     if not selected:
         raise DataError(
             f"no such {kind}",

@@ -92,10 +92,10 @@ class SquadReader(Reader):
             )
             raise node.error("no answer", field="answers", found="an empty list", expected=expected)
         texts = [answer.text("text") for answer in answers]
-        spans = [
-            _locate_answer(text, answer.integer("answer_start"), passage.text, reading, node.source)
-            for text, answer in zip(texts, answers, strict=True)
-        ]
+        spans, passage_text = [], passage.text
+        for text, answer in zip(texts, answers, strict=True):
+            start = answer.integer("answer_start")
+            spans.append(_locate_answer(text, start, passage_text, reading, node.source))
         # In SQuAD equal texts are annotators who agree. In Quoref each span counts, so equal texts
         # stay.
         accepted = tuple(texts) if self.task is Task.MULTI_SPAN else tuple(dict.fromkeys(texts))
@@ -152,12 +152,10 @@ def _locate_answer(
                 "answers whose text is not in their passage (kept)", source, describe_value(text)
             )
             return None
-        actual = f"{describe_value(passage[max(start, 0) : max(start, 0) + len(text)])} at {start}"
+        actual = f"{describe_value(passage[start : start + len(text)])} at {start}"
         reading.repair(
             "answer offsets moved to the answer's text", source, actual, describe_value(text)
         )
-        start = min(
-            (nearest for nearest in starts if nearest >= 0),
-            key=lambda nearest: abs(nearest - start),
-        )
+        occurrences = [occurrence for occurrence in starts if occurrence >= 0]
+        start = min(occurrences, key=lambda occurrence: abs(occurrence - start))
     return start, start + len(text)

@@ -43,11 +43,9 @@ class TextStore:
     ) -> Passage:
         """Return a passage, whose text may be in the file."""
         facts = (sentences, meta) if meta else (sentences,)
-        return (
-            StoredPassage(id, place, *facts)
-            if (place := self._add(text, len(text)))
-            else Passage(id, text, *facts)
-        )
+        if place := self._add(text, len(text)):
+            return StoredPassage(id, place, *facts)
+        return Passage(id, text, *facts)
 
     def keep_candidates(self, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
         """Return the candidates, or the same with their texts in the file; consecutive questions
@@ -57,11 +55,9 @@ class TextStore:
             return self._last[1]
         if type(candidates) is StoredCandidates or not (texts := candidate_texts(candidates)):
             return candidates
-        values = (
-            texts
-            if isinstance(candidates, TextCandidates)
-            else tuple((c.text, c.start, c.end) for c in candidates)
-        )
+        values: Sequence[Any] = texts
+        if not isinstance(candidates, TextCandidates):
+            values = tuple((c.text, c.start, c.end) for c in candidates)
         if place := self._add(values, sum(map(len, texts))):
             self._last = candidates, StoredCandidates(len(texts), place)
             return self._last[1]

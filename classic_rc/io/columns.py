@@ -44,10 +44,10 @@ def find_saved(folder: str) -> SavedDataset | None:
     """
     try:
         state = json.loads(Path(folder, "state.json").read_text(encoding="utf-8"))
-        names = [entry["filename"] for entry in state["_data_files"]]
+        names = [str(entry["filename"]) for entry in state["_data_files"]]
     except (OSError, ValueError, KeyError, TypeError):  # a file with this name can be anything
         return None
-    paths = tuple(os.path.join(folder, os.path.basename(str(name))) for name in names)
+    paths = tuple(os.path.join(folder, os.path.basename(name)) for name in names)
     for path in paths:
         if not os.path.isfile(path):
             raise DataError(
@@ -67,16 +67,17 @@ def join_shards(paths: Sequence[str]) -> dict[str, tuple[str, ...]]:
     >>> join_shards(["dev-00000-of-00001.parquet", "train-1-of-2.parquet", "train-0-of-2.parquet"])
     {'train-*-of-2.parquet': ('train-0-of-2.parquet', 'train-1-of-2.parquet')}
     """
-    groups: dict[str, dict[int, str]] = {}
+    groups: dict[tuple[str, int], dict[int, str]] = {}
     for path in paths:
         if match := _SHARD.fullmatch(path):
-            groups.setdefault(f"{match[1]}-*-of-{match[3]}{match[4]}", {})[int(match[2])] = path
-    return {
-        name: tuple(shards[number] for number in sorted(shards))
-        for name, shards in groups.items()
-        if len(shards) > 1
-        and sorted(shards) == list(range(int(name.rpartition("-")[2].partition(".")[0])))
-    }
+            name = f"{match[1]}-*-of-{match[3]}{match[4]}"
+            groups.setdefault((name, int(match[3])), {})[int(match[2])] = path
+    joined: dict[str, tuple[str, ...]] = {}
+    for (name, n_shards), shards in groups.items():
+        numbers = sorted(shards)
+        if len(numbers) > 1 and numbers == list(range(n_shards)):
+            joined[name] = tuple(shards[number] for number in numbers)
+    return joined
 
 
 def find_shards(name: str) -> tuple[str, ...] | None:
@@ -86,7 +87,8 @@ def find_shards(name: str) -> tuple[str, ...] | None:
     folder = os.path.dirname(name)
     if not _ALL_SHARDS.fullmatch(name) or not os.path.isdir(folder or "."):
         return None
-    return join_shards([os.path.join(folder, base) for base in os.listdir(folder or ".")]).get(name)
+    paths = [os.path.join(folder, base) for base in os.listdir(folder or ".")]
+    return join_shards(paths).get(name)
 
 
 @dataclass(frozen=True)
@@ -143,10 +145,14 @@ class ColumnarRows:
             ):
                 yield _open(content)
         except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
+            source = self.source
+            if isinstance(file, str) and len(self.files) > 1:
+                source = file
+            first_line = str(error).partition("\n")[0]
             raise DataError(
                 "the file is damaged or incomplete",
-                source=self.source if isinstance(file, bytes) or len(self.files) == 1 else file,
-                found=str(error).partition("\n")[0][:120].rstrip("."),
+                source=source,
+                found=first_line[:120].rstrip("."),
                 expected="a whole Parquet or Arrow file",
             ) from None
 

@@ -372,15 +372,17 @@ def _decoding_error(
 ) -> DataError:
     """Return the error for a byte, or a NUL character, after a text that begins at an offset."""
     offset += len(before.encode(encoding))
+    line = n_lines + _with_line_feeds(before).count("\n") + 1
+    if byte is None:
+        actual, expected = "a NUL character", "text (UTF-16 needs its byte order mark)"
+    else:
+        actual, expected = f"the byte 0x{byte:02x}", f"{encoding.upper()} text"
     return DataError(
         "the file is not valid text",
         source=source,
-        where=f"byte offset {offset} (line "
-        f"{n_lines + _with_line_feeds(before).count(chr(10)) + 1})",
-        found="a NUL character" if byte is None else f"the byte 0x{byte:02x}",
-        expected="text (UTF-16 needs its byte order mark)"
-        if byte is None
-        else f"{encoding.upper()} text",
+        where=f"byte offset {offset} (line {line})",
+        found=actual,
+        expected=expected,
         hint=_AS_TEXT,
     )
 

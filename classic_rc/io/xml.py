@@ -88,7 +88,8 @@ def parse_xml(text: str, source: str) -> Element:
     # Expat must not see the external identifier: it then drops entities that nothing declares,
     # instead of refusing them. Blanks in its place keep the lines and columns of errors.
     if doctype := _DOCTYPE.match(text):
-        text = text[: doctype.start(1)] + re.sub(r"[^\n]", " ", doctype[1]) + text[doctype.end() :]
+        blanks = re.sub(r"[^\n]", " ", doctype[1])
+        text = text[: doctype.start(1)] + blanks + text[doctype.end() :]
     parser = expat.ParserCreate()
     parser.buffer_text = True
     roots: list[Element] = []
@@ -123,11 +124,9 @@ def parse_xml(text: str, source: str) -> Element:
     try:
         parser.Parse(text, True)
     except expat.ExpatError as error:
-        raise DataError(
-            f"not well-formed XML ({expat.ErrorString(error.code)})",
-            source=source,
-            where=f"line {error.lineno} column {error.offset + 1}",
-        ) from None
+        problem = f"not well-formed XML ({expat.ErrorString(error.code)})"
+        where = f"line {error.lineno} column {error.offset + 1}"
+        raise DataError(problem, source=source, where=where) from None
     return roots[0]
 
 
@@ -150,12 +149,10 @@ def plain_document(root: Element) -> Any:
         for name, value in element.attributes.items():
             values_of[element.tag, name].add(value.lower())
     flags = {place for place, values in values_of.items() if values <= _FLAGS.keys()}
-    repeated = {
-        (element.tag, tag)
-        for element in elements
-        for tag, count in Counter(child.tag for child in element.children).items()
-        if count > 1
-    }
+    repeated: set[tuple[str, str]] = set()
+    for element in elements:
+        counts = Counter(child.tag for child in element.children)
+        repeated.update((element.tag, tag) for tag, count in counts.items() if count > 1)
 
     def plain(element: Element, flag_names: Set[str] = frozenset()) -> Any:
         text = element.text.strip()

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from classic_rc import evaluate
 from classic_rc.datasets import PERTURBATIONS, from_rows, load, perturb_dataset
+from classic_rc.datasets.edits import Settings
 from classic_rc.datasets.own_files import to_jsonl
-from classic_rc.datasets.perturbations import Settings
 from classic_rc.errors import DataError, UsageError
 from classic_rc.folds import FoldPlan
 from classic_rc.harness.task import harness_rows, harness_yaml
