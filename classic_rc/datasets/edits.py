@@ -282,6 +282,7 @@ def swap_passages(dataset: Dataset, settings: Settings) -> Iterator[Question]:
     def count_words(passage: Passage) -> int:
         return len(WORDS.locate(passage.text))
 
+    # Texts and ids break ties, so that the order of the dataset does not matter.
     passages = sorted(dataset.passages, key=lambda p: (count_words(p), p.text, p.id))
     groups = near_duplicate_groups([passage.text for passage in passages]).tolist()
     lengths = list(map(count_words, passages))

@@ -185,6 +185,7 @@ def find_value(node: Node, path: str) -> Node | None:
         if isinstance(value, dict):
             inner = node.at(key) if rest and key in value else None
         elif isinstance(value, (list, tuple)) and key.isascii() and key.isdigit():
+            # int() refuses texts of thousands of digits.
             is_position = len(key) < 10 and int(key) < len(value)
             inner = node.at(int(key)) if is_position else None
         elif isinstance(value, (list, tuple)):

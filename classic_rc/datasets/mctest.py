@@ -14,8 +14,8 @@ from classic_rc.io.json import Node, describe_value
 from classic_rc.questions import Dataset, Question, Task, TextCandidates
 
 _LETTERS = "ABCD"
-_COLUMNS = 23
-_STARTS = (3, 8, 13, 18)
+_COLUMNS = 23  # id, properties, story, and four questions with four options each
+_STARTS = (3, 8, 13, 18)  # the columns of the questions
 _QUESTION = re.compile(r"(one|multiple):(.*)", re.DOTALL)
 
 _OFFICIAL_STORY = re.compile(r"(mc160|mc500)\.(train|dev|test)\.\d+")

@@ -47,7 +47,7 @@ from classic_rc.option_labels import OPTION_LABELS, cut_labels, name_other_place
 from classic_rc.questions import Candidate, Gold, Question, Task, TextCandidates
 from classic_rc.work import tracked
 
-_FEW_SEVERAL = 0.1
+_FEW_SEVERAL = 0.1  # a smaller share with several right answers may be an error: a note says so
 _SORTED = (
     "the candidates are in alphabetical order, because the right answer has its own column, "
     "whose place would give it away"
@@ -268,6 +268,7 @@ def _read_row(
     if isinstance(gold, list) and labels == list(map(str, gold)):
         labels = None  # they say which options are right
     id = values.name(fields["id"]) if has("id") else None
+    # A date in milliseconds has 11 digits or more; most ids are shorter, and need no look.
     if id is not None and len(id) > 9 and id.isdecimal():
         _check_form(node, fields["id"], id)
     facts = _collect_meta(node, values, fields, used)
