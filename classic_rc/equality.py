@@ -119,7 +119,5 @@ def option_forms(texts: Sequence[str]) -> list[str]:
     for text in texts:
         cased.setdefault(normalised_text(text), set()).add(_join_blanks(text))
     by_case = {folded_text(form) for form, written in cased.items() if len(written) > 1}
-    return [
-        bare_text(text) if form in by_case else form
-        for text, form in zip(texts, folded, strict=True)
-    ]
+    pairs = zip(texts, folded, strict=True)
+    return [bare_text(text) if form in by_case else form for text, form in pairs]

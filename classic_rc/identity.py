@@ -152,10 +152,11 @@ def _solvers_in(plain: Any) -> Iterator[Mapping[str, Any]]:
 
 def _file_of_class(path: str) -> Path:
     """Return the file of a class that is in no registry, by its dotted name."""
-    modules = (sys.modules.get(path.rsplit(".", n)[0]) for n in range(1, path.count(".") + 1))
-    file = next(
-        (getattr(module, "__file__", None) for module in modules if module is not None), None
-    )
+    module, name = None, path
+    while module is None and "." in name:  # the class may be in another class
+        name = name.rpartition(".")[0]
+        module = sys.modules.get(name)
+    file = getattr(module, "__file__", None)
     if file is None or not Path(file).is_file():
         raise _unidentified(
             path, "the class is in no file (write it to one, and name it FILE.py:Class)"
@@ -189,7 +190,8 @@ class _LocalCode:
         and the package.
         """
         for i in range(len(parts)):
-            name, parent = ".".join(parts[: i + 1]), ".".join(parts[:i])
+            parent = ".".join(parts[:i])
+            name = ".".join(parts[: i + 1])
             if name not in self._specs:
                 spec = self._specs[name] = self._find(name, self._specs.get(parent), folder)
                 if spec is not None and spec.has_location:
@@ -276,6 +278,13 @@ def _read_source(file: Path) -> tuple[str, list[tuple[int, str]]]:
     return sha256_of_text(ast.unparse(tree)), imports
 
 
+def _is_text(statement: ast.AST) -> bool:
+    """Return whether a statement is only a text, such as a docstring."""
+    if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Constant):
+        return False
+    return isinstance(statement.value.value, str)
+
+
 def _strip(node: Any) -> Iterator[tuple[int, str]]:
     """Remove texts that are statements, docstrings among them, and yield what is imported at run
     time.
@@ -284,11 +293,7 @@ def _strip(node: Any) -> Iterator[tuple[int, str]]:
         body = getattr(node, name, None)
         if not isinstance(body, list):
             continue
-        body[:] = [
-            s
-            for s in body
-            if not (isinstance(s, ast.Expr) and isinstance(getattr(s.value, "value", 0), str))
-        ]
+        body[:] = [statement for statement in body if not _is_text(statement)]
         is_typing = (
             isinstance(node, ast.If)
             and name == "body"

@@ -108,6 +108,7 @@ def name_other_places(labels: Sequence[str]) -> bool:
     order.
     """
     n = len(labels)
-    in_order = [list(map(str, count)) for count in (range(n), range(1, n + 1), LETTERS[:n])]
+    numbers = list(map(str, range(n + 1)))
+    in_order = (numbers[:n], numbers[1:], list(LETTERS[:n]))
     are_short = all(len(label) < 3 for label in labels)
     return are_short and [label.upper() for label in labels] not in in_order

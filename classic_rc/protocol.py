@@ -366,14 +366,12 @@ class Protocol:
     @property
     def changed(self) -> dict[str, Any]:
         """The settings that differ from their defaults, by name."""
-        values = (
-            (declared.name, getattr(self, declared.name), declared.default)
-            for declared in fields(self)
-        )
-        changed = {}
-        for name, value, default in values:
+        changed: dict[str, Any] = {}
+        for declared in fields(self):
+            value, default = getattr(self, declared.name), declared.default
+
             if value is not default and (default is None or value != default):
-                changed[name] = value
+                changed[declared.name] = value
         return changed
 
     def affecting(self, *steps: Step) -> dict[str, Any]:
@@ -386,24 +384,19 @@ class Protocol:
 
     def without(self, *steps: Step) -> Self:
         """Return the protocol with the settings of some steps left as they are by default."""
-        left_out = [field for field in fields(self) if _declared(field).affects in steps]
-        defaults: dict[str, Any] = {field.name: field.default for field in left_out}
+        affected = [declared for declared in fields(self) if _declared(declared).affects in steps]
+        defaults: dict[str, Any] = {declared.name: declared.default for declared in affected}
         return replace(self, **defaults)
 
     def to_plain(self) -> dict[str, Any]:
         """Return the settings as plain data for JSON. Data to learn from is left out."""
         plain = {name: getattr(self, name) for name in SETTINGS if name not in ("train", "tune")}
-        spans = self.spans
-        baseline: str | Sequence[str] | None = self.baseline
-        if baseline is not None and not isinstance(baseline, str):
-            baseline = list(baseline)
-        is_plain = spans is None or isinstance(spans, int)
-        return {
-            **plain,
-            "metrics": list(self.metrics),
-            "spans": spans if is_plain else vars(spans),
-            "baseline": baseline,
-        }
+        plain["metrics"] = list(self.metrics)
+        if self.spans is not None and not isinstance(self.spans, int):
+            plain["spans"] = vars(self.spans)
+        if self.baseline is not None and not isinstance(self.baseline, str):
+            plain["baseline"] = list(self.baseline)
+        return plain
 
     @classmethod
     def from_plain(

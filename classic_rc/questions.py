@@ -363,23 +363,27 @@ class Dataset(Viewed, Sequence[Question]):
             import pandas
         except ImportError as error:
             raise MissingPackageError("pandas", needed_for="to_frame()", extra="pandas") from error
-        keys = dict.fromkeys(key for q in self.questions for key in (*q.passage.meta, *q.meta))
-        keys.pop("split", None)
-        rows = []
+        keys: dict[str, None] = {}
         for q in self.questions:
-            gold = tuple(sorted(q.gold)) if isinstance(q.gold, frozenset) else q.gold
-            row = (
-                q.id,
-                q.passage.id,
-                q.passage.text,
-                q.text,
-                () if q.task.has_spans else tuple(candidate_texts(q.candidates)),
-                gold if gold is None else tuple(gold),
-                q.task.value,
-                q.meta_value("split", self.split),
-                *(q.meta_value(key) for key in keys),
+            keys |= dict.fromkeys((*q.passage.meta, *q.meta))
+        keys.pop("split", None)
+        rows: list[tuple[Any, ...]] = []
+        for q in self.questions:
+            candidates = () if q.task.has_spans else tuple(candidate_texts(q.candidates))
+            gold = sorted(q.gold) if isinstance(q.gold, frozenset) else q.gold
+            rows.append(
+                (
+                    q.id,
+                    q.passage.id,
+                    q.passage.text,
+                    q.text,
+                    candidates,
+                    None if gold is None else tuple(gold),
+                    q.task.value,
+                    q.meta_value("split", self.split),
+                    *map(q.meta_value, keys),
+                )
             )
-            rows.append(row)
         return pandas.DataFrame(rows, columns=[*_COLUMNS, *(f"meta.{key}" for key in keys)])
 
 
@@ -527,7 +531,10 @@ def _are_consistent(questions: Sequence[Question]) -> bool:
     # Questions share their gold objects in some datasets, so each is looked at once with each
     # number of candidates.
     distinct = {(id(q.gold), len(q.candidates)): q.gold for q in questions if q.gold is not None}
-    return all(isinstance(g, int) and 0 <= g < n for (_, n), gold in distinct.items() for g in gold)
+    for (_, n), gold in distinct.items():
+        if not all(isinstance(index, int) and 0 <= index < n for index in gold):
+            return False
+    return True
 
 
 _HASHED_AT_ONCE = 2**20  # characters
@@ -559,9 +566,8 @@ def _fingerprint(questions: Iterable[Question]) -> str:
             pieces.append(f"10:candidates{len(count := str(len(texts)))}:{count}")
             pieces += [f"{len(text)}:{text}" for text in texts]
         if has_offsets:
-            pieces += [
-                f"{len(text)}:{text}" for text in [f"{c.start}-{c.end}" for c in q.candidates]
-            ]
+            offsets = [f"{c.start}-{c.end}" for c in q.candidates]
+            pieces += [f"{len(text)}:{text}" for text in offsets]
         if isinstance(q.gold, frozenset):
             if q.gold not in parts_of_gold:
                 parts_of_gold[q.gold] = _gold_part(sorted(q.gold))
@@ -592,15 +598,15 @@ def describe_difference(first: Sequence[Question], second: Sequence[Question]) -
     if len(first) != len(second):
         return f"{len(first):,} / {len(second):,} questions"
     for name, read in _CONTENT.items():
-        pairs = [
-            pair
-            for questions in zip(first, second, strict=True)
-            for pair in zip_longest(*map(read, questions), fillvalue="nothing")
-            if pair[0] != pair[1]
-        ]
+        pairs: list[tuple[Any, Any]] = []
+        for questions in zip(first, second, strict=True):
+            content = zip_longest(*map(read, questions), fillvalue="nothing")
+            pairs += [pair for pair in content if pair[0] != pair[1]]
         if pairs:
-            counted = f"{len(pairs):,} {name}s differ" if len(pairs) > 1 else f"1 {name} differs"
-            return f"{counted}: {' / '.join(_show_difference(*map(str, pairs[0])))}"
+            n = len(pairs)
+            counted = f"1 {name} differs" if n == 1 else f"{n:,} {name}s differ"
+            excerpts = _show_difference(*map(str, pairs[0]))
+            return f"{counted}: {' / '.join(excerpts)}"
     return None
 
 
@@ -624,9 +630,13 @@ def _show_difference(first: str, second: str) -> Iterator[str]:
     pairs = zip(first, second, strict=False)
     n_equal = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
     start, end = max(n_equal - _SHOWN_BEFORE, 0), n_equal + _SHOWN_AFTER
-    for value in (first, second):
-        yield "…" * (start > 0) + value[start:end] + "…" * (end < len(value))
+    for text in (first, second):
+        excerpt = text[start:end]
+        if start > 0:
+            excerpt = "…" + excerpt
+        yield excerpt + "…" if end < len(text) else excerpt
 
 
 def _gold_part(gold: Sequence[int] | Sequence[str]) -> str:
-    return "4:gold" + "".join([f"{len(text)}:{text}" for text in map(str, (len(gold), *gold))])
+    texts = map(str, (len(gold), *gold))
+    return "4:gold" + "".join([f"{len(text)}:{text}" for text in texts])

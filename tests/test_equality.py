@@ -142,7 +142,7 @@ def _rows(passage: str = "A plant. Cobalt.") -> list[dict]:
     ]
 
 
-def test_answers_whose_case_matters(tmp_path):
+def test_answers_keep_their_case_where_it_matters(tmp_path):
     dataset = from_rows(_rows())
     path = tmp_path / "answers.jsonl"
     lines = [{"id": q.id, "answer": q.gold_texts[0]} for q in dataset]
@@ -153,7 +153,7 @@ def test_answers_whose_case_matters(tmp_path):
     assert read_predictions(path, dataset)[2].answers == ()
 
 
-def test_gold_whose_case_matters():
+def test_gold_is_found_where_case_matters():
     rows = [{**row, "gold": row["candidates"][row["gold"]]} for row in _rows()]
     assert [q.gold for q in from_rows(rows)] == [{2}, {1}, {1}, {0}]
     rows[0]["gold"] = "aA"

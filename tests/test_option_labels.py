@@ -12,6 +12,7 @@ from classic_rc.datasets.own_files import to_jsonl
 from classic_rc.errors import DataError
 from classic_rc.formats import read_predictions
 from classic_rc.option_labels import CutOptions, cut_labels
+from tests.contents import all_options
 from tests.errors import raises
 
 FORMS: tuple[str, ...] = (
@@ -66,7 +67,7 @@ def test_labels_in_any_order_are_cut(form, marks):
         [],
     ],
 )
-def test_what_is_no_label(texts):
+def test_other_beginnings_are_no_labels(texts):
     assert cut_labels(texts) is None
 
 
@@ -89,7 +90,7 @@ def test_gold_is_the_label(form, gold_as, tmp_path):
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     for dataset in (from_rows(rows, fields=FIELDS, gold_as=gold_as), load(path, fields=FIELDS)):
         assert [q.gold for q in dataset] == right
-        assert [[c.text for c in q.candidates] for q in dataset] == texts
+        assert all_options(dataset) == texts
         assert any("begin with labels, which are cut: 20" in note for note in dataset.notes)
 
 
@@ -105,7 +106,7 @@ def test_gold_may_be_a_text_with_or_without_its_label():
 def test_own_keys_are_cut_too():
     row = {"passage": "P", "question": "Q", "candidates": ["(A)red", "(B)blue"], "gold": 1}
     dataset = from_rows([row, {**row, "question": "R", "candidates": ["(A)red", "blue"]}])
-    assert [[c.text for c in q.candidates] for q in dataset] == [
+    assert all_options(dataset) == [
         ["red", "blue"],
         ["(A)red", "blue"],
     ]

@@ -1,4 +1,4 @@
-"""The base class of readers."""
+"""The base class of readers, and what readers of several formats call."""
 
 from __future__ import annotations
 
@@ -9,7 +9,12 @@ from contextlib import contextmanager
 from typing import Any, ClassVar, TypeAlias
 
 from classic_rc.datasets.reading import Options, Reading, gather, keep_labelled, no_questions_error
-from classic_rc.datasets.splits import canonical_split, find_split_name, select_part
+from classic_rc.datasets.splits import (
+    canonical_split,
+    find_split_name,
+    select_part,
+    split_in_meta,
+)
 from classic_rc.errors import DataError, UsageError
 from classic_rc.io.archives import InputFile, InputFiles
 from classic_rc.questions import Dataset, Question
@@ -183,9 +188,7 @@ class Reader(ABC):
             raise no_questions_error(source.path, reading.left_out)
         named_splits = {splits[file] for file in files}
         if named_splits == {None}:  # The user's own file may give the split of each question.
-            split_of_question = {
-                q: str(q.meta["split"]) if "split" in q.meta else None for q in questions
-            }
+            split_of_question = {question: split_in_meta(question) for question in questions}
             questions = select_part(
                 questions, split_of_question, split, canonical_split, "split", source.path
             )
@@ -194,17 +197,21 @@ class Reader(ABC):
         if "unlabelled" in options.skip:
             questions = keep_labelled(questions, source.path, reading)
         found_split = named_splits.pop() if len(named_splits) == 1 else None
-        is_part = len(all_questions) > len(questions)
+        name = self.dataset_name(source, files, found_split, subset)
+        sources = source.sources(files + reading.used)
+        notes = source.notes + reading.notes
+        read_with = {"path": source.path, "reader": self.name, **options.to_dict()}
+        has_left_out = len(all_questions) > len(questions)
         return Dataset(
             questions,
-            name=self.dataset_name(source, files, found_split, subset),
+            name=name,
             split=found_split or split,
             reader=self.name,
-            sources=source.sources(files + reading.used),
-            notes=source.notes + reading.notes,
-            read_with={"path": source.path, "reader": self.name, **options.to_dict()},
+            sources=sources,
+            notes=notes,
+            read_with=read_with,
             log=reading.log(places),
-            whole=tuple(all_questions) if is_part else None,
+            whole=tuple(all_questions) if has_left_out else None,
         )
 
     def _gather(

@@ -172,7 +172,8 @@ class CNNDailyMailReader(Reader):
                     f"the {name} is missing", expected=f"the {name} between blank lines"
                 )
         url, text, query, answer = (line.value for line in texts)
-        mentions = tuple(Candidate(m.group(), *m.span()) for m in _ENTITY.finditer(text))
+        matches = _ENTITY.finditer(text)
+        mentions = tuple(Candidate(match.group(), *match.span()) for match in matches)
         _, passage_line, query_line, answer_line = texts
         is_entity = _ENTITY.fullmatch(answer)
         for line, is_right, problem, expected in (
@@ -242,10 +243,9 @@ class CBTReader(Reader):
         candidates.
         """
         lines = file.first_text.lstrip("\n").split("\n", _SENTENCES + 1)[: _SENTENCES + 1]
-        numbered = [line.partition(" ")[0] for line in lines] == [
-            str(n) for n in range(1, _SENTENCES + 2)
-        ]
-        return numbered and _BLANK in lines[-1] and lines[-1].count("\t") == 3
+        first_words = [line.partition(" ")[0] for line in lines]
+        are_numbered = first_words == [str(number) for number in range(1, _SENTENCES + 2)]
+        return are_numbered and _BLANK in lines[-1] and lines[-1].count("\t") == 3
 
     def subset_of(self, file: InputFile) -> str | None:
         """Return the kind of the missing word in the file's name, or None."""
@@ -263,10 +263,11 @@ class CBTReader(Reader):
                 query, answer, candidates = _read_columns(last)
                 if len(candidates) != _CANDIDATES:
                     reading.count("queries with more or fewer than ten candidates (kept)")
+                query = query.replace(_BLANK, PLACEHOLDER)
                 yield Question(
                     f"{file.stem}-{n}",
                     passage,
-                    query.replace(_BLANK, PLACEHOLDER),
+                    query,
                     TextCandidates(candidates),
                     (answer,),
                     Task.CLOZE,
@@ -278,11 +279,11 @@ def _read_blocks(file: InputFile, reading: Reading) -> Iterator[list[Node]]:
     """Yield the 21 lines of each question without their numbers."""
     block: list[Node] = []
     is_damaged = False  # up to the next blank line
-    for number, text in enumerate(
-        itertools.chain(file.text.rstrip("\n").split("\n"), [""]), start=1
-    ):
+    lines = file.text.rstrip("\n").split("\n")
+    for number, text in enumerate(itertools.chain(lines, [""]), start=1):
         line_number, _, content = text.partition(" ")
-        line, expected = Node(content.strip(" "), file.name, number), str(len(block) + 1)
+        line = Node(content.strip(" "), file.name, number)
+        expected = str(len(block) + 1)
         if not text.strip():
             n_lines, block, is_damaged = len(block), [], False
             if n_lines:

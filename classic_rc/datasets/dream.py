@@ -113,12 +113,14 @@ def _read_dialogue(
     for i, node in enumerate(entry.items(1)):
         with reading.at(node, f"{id}-{i}"):
             choices = node.texts("choice")
+            question = node.text("question")
+            gold = read_gold(node, "answer", choices, "text")
             yield Question(
                 f"{id}-{i}",
                 passage,
-                node.text("question"),
+                question,
                 TextCandidates(choices),
-                read_gold(node, "answer", choices, "text"),
+                gold,
                 Task.SINGLE_CHOICE,
                 reading.meta(**facts),
             )

@@ -132,9 +132,9 @@ def parse_datasets(text: str) -> dict[str, NamedDataset]:
 
 def _read_dataset(name: str, entry: Mapping[str, Any]) -> NamedDataset:
     remote = {file: RemoteFile(name, file, **facts) for file, facts in entry["files"].items()}
-    splits = {
-        split: _read_split(name, split, facts, remote) for split, facts in entry["splits"].items()
-    }
+    splits: dict[str, NamedSplit] = {}
+    for split, facts_of_split in entry["splits"].items():
+        splits[split] = _read_split(name, split, facts_of_split, remote)
     facts = entry["title"], tuple(entry["cites"]), entry["licence"], entry["page"]
     return NamedDataset(name, *facts, splits, remote, tuple(entry.get("train", ())))
 
@@ -142,18 +142,20 @@ def _read_dataset(name: str, entry: Mapping[str, Any]) -> NamedDataset:
 def _read_split(
     dataset: str, split: str, facts: Mapping[str, Any], files: Mapping[str, RemoteFile]
 ) -> NamedSplit:
-    copy = None
+    reader = facts["reader"]
+    answers = files[facts["answers"]] if "answers" in facts else None
+    split_of_copy = None
     if "copy" in facts:
-        copy = _read_split(dataset, split, {**facts["copy"], "reader": facts["reader"]}, files)
+        split_of_copy = _read_split(dataset, split, {**facts["copy"], "reader": reader}, files)
     return NamedSplit(
         dataset,
         split,
-        facts["reader"],
+        reader,
         files[facts["file"]],
         facts.get("member"),
         facts.get("split"),
-        files[facts["answers"]] if "answers" in facts else None,
-        copy,
+        answers,
+        split_of_copy,
     )
 
 
@@ -205,9 +207,11 @@ def find_split(name: str) -> NamedSplit | None:
     datasets = named_datasets()
     if name.lower() in datasets:
         names = [split.name for split in datasets[name.lower()].splits.values()]
-        more = f", … {len(names)} in all" if len(names) > _MAX_SHOWN_SPLITS else ""
+        examples = ", ".join(names[:_MAX_SHOWN_SPLITS])
+        if len(names) > _MAX_SHOWN_SPLITS:
+            examples += f", … {len(names)} in all"
         raise UsageError(
-            f"{name} has several splits: name one of {', '.join(names[:_MAX_SHOWN_SPLITS])}{more}",
+            f"{name} has several splits: name one of {examples}",
             field="split",
             found=name,
             expected=", ".join(names),
@@ -372,13 +376,14 @@ def fetch(
         except DataError as error:
             if is_new:
                 path.unlink()
+            hint = _other_ways(file, path) if is_new else f"Delete {path}, and fetch it again"
             raise DataError(
                 f"the file has no known sum, and its reader refuses it ({error})",
                 source=file.key,
                 field="sha256",
                 found=sha256,
                 expected=f"a file of {file.dataset}",
-                hint=_other_ways(file, path) if is_new else f"Delete {path}, and fetch it again",
+                hint=hint,
             ) from error
         sums = _recorded_sums(file.dataset) | {file.name: sha256}
         write_file(path_of_sums(file.dataset), json.dumps(sums, indent=2, sort_keys=True) + "\n")
@@ -490,9 +495,9 @@ def _address(file: RemoteFile) -> str:
 
 
 def _cache_error(path: Path, error: BaseException) -> UsageError:
+    problem = getattr(error, "strerror", None) or error
     return UsageError(
-        f"cannot write {path}: {getattr(error, 'strerror', None) or error}; set {CACHE_VARIABLE} "
-        "to another folder",
+        f"cannot write {path}: {problem}; set {CACHE_VARIABLE} to another folder",
         field=CACHE_VARIABLE,
         found=str(path),
         expected="a folder that can be written",
@@ -514,25 +519,17 @@ def _missing_error(split: NamedSplit, file: RemoteFile) -> DataError:
     if file.url is None:
         return _form_error(file, cached_path(file))
     sizes = [file.bytes for file in split.files if not is_cached(file)]
-    known_sizes = [size for size in sizes if size is not None]
-    is_known = len(known_sizes) == len(sizes)
-    size_note = f" ({format_size(sum(known_sizes))})" if is_known else ""
-    return DataError(
-        "not in the cache",
-        source=split.name,
-        expected=str(cached_path(file)),
-        hint=f"Download it{size_note} with `classic-rc fetch {split.name}`",
-    )
+    size_note = "" if None in sizes else f" ({format_size(sum(size or 0 for size in sizes))})"
+    hint = f"Download it{size_note} with `classic-rc fetch {split.name}`"
+    expected = str(cached_path(file))
+    return DataError("not in the cache", source=split.name, expected=expected, hint=hint)
 
 
 def _form_error(file: RemoteFile, path: Path) -> DataError:
     page, form = named_datasets()[file.dataset].page, file.form or "ask the authors"
-    return DataError(
-        "this file has no open download",
-        source=file.key,
-        expected=str(path),
-        hint=f"{form[0].upper()}{form[1:]} ({page}), and put it there",
-    )
+    hint = f"{form[0].upper()}{form[1:]} ({page}), and put it there"
+    problem = "this file has no open download"
+    return DataError(problem, source=file.key, expected=str(path), hint=hint)
 
 
 def format_size(size: int) -> str:

@@ -185,7 +185,9 @@ def find_value(node: Node, path: str) -> Node | None:
         if isinstance(value, dict):
             inner = node.at(key) if rest and key in value else None
         elif isinstance(value, (list, tuple)) and key.isascii() and key.isdigit():
-            inner = node.at(int(key)) if len(key) < 10 and int(key) < len(value) else None
+            # int() refuses texts of thousands of digits.
+            is_position = len(key) < 10 and int(key) < len(value)
+            inner = node.at(int(key)) if is_position else None
         elif isinstance(value, (list, tuple)):
             parts = [find_value(element, path) for element in node.elements()]
             collected = [member.value for member in parts if member is not None]
@@ -205,15 +207,20 @@ def find_votes(row: Node, path: str) -> dict[str, Any]:
     {'ann': 'B', 'bob': None}
     """
     columns = split_path(path, row)
-    votes = {name: node and node.value for name in columns for node in [find_value(row, name)]}
-    votes = {n: read_nested(vote) if isinstance(vote, str) else vote for n, vote in votes.items()}
+    votes: dict[str, Any] = {}
+    for name in columns:
+        node = find_value(row, name)
+        vote = node and node.value
+        votes[name] = read_nested(vote) if isinstance(vote, str) else vote
     ballots = votes[columns[0]] if len(columns) == 1 else votes
     if isinstance(ballots, (list, tuple)):
         votes = {str(number): vote for number, vote in enumerate(ballots, 1)}
     elif isinstance(ballots, Mapping):
         votes = dict(ballots)
-    is_blank = {name: isinstance(vote, str) and not vote.strip() for name, vote in votes.items()}
-    return {name: None if is_blank[name] else vote for name, vote in votes.items()}
+    for name, vote in votes.items():
+        if isinstance(vote, str) and not vote.strip():
+            votes[name] = None
+    return votes
 
 
 def find_values(rows: Iterable[Node], path: str) -> list[Any]:
@@ -234,7 +241,8 @@ def find_paths(value: Any, before: str = "", depth: int = 0) -> dict[str, Any]:
     members: Mapping[Any, Any] = value if isinstance(value, Mapping) else {}
     if is_list_of(value, Mapping):
         shared = set(value[0]).intersection(*value)
-        members = {key: [element[key] for element in value] for key in value[0] if key in shared}
+        shared_keys = [key for key in value[0] if key in shared]
+        members = {key: [element[key] for element in value] for key in shared_keys}
     paths: dict[str, Any] = {}
     for key, element in members.items():
         path = f"{before}{key}"
@@ -279,12 +287,12 @@ def find_whole_family(path: str, rows: Sequence[Node]) -> str | None:
     columns = split_path(path, *rows[:1])
     if len(columns) < 2:
         return None
-    texts: dict[str, None] = {}
+    text_columns: dict[str, None] = {}
     for row in rows:
         for name, value in find_paths(row.value).items():
             if isinstance(value, str) and value.strip():
-                texts[name] = None
-    for family in find_families([*texts, *columns]):
+                text_columns[name] = None
+    for family in find_families([*text_columns, *columns]):
         family_columns = [name for name in columns if name in family]
         if len(family_columns) > 1 and family_columns != family:
             first = columns.index(family_columns[0])
@@ -414,10 +422,9 @@ def name_columns(rows: Sequence[Node]) -> dict[str, str]:
         wrong = fields.pop("candidates")
         if "gold" in fields:
             fields["candidates"] = f"{fields['gold']}+{wrong}"
-    columns_with_role = set()
-    for paths in columns_of_roles.values():
-        for path in paths:
-            columns_with_role |= {path, *split_path(path)}
+    columns_with_role: set[str] = set()
+    for path in itertools.chain.from_iterable(columns_of_roles.values()):
+        columns_with_role.update((path, *split_path(path)))
     if not columns_of_roles["passage"] and columns_with_role >= columns.keys():
         fields["passage"] = CONSTANT
     return {role: fields[role] for role in (*COLUMN_NAMES, "task") if role in fields}
@@ -548,10 +555,9 @@ def _split_at_labels(text: str, pattern: re.Pattern[str]) -> list[str] | None:
         following = str(int(last) + 1) if last.isdigit() else chr(ord(last) + 1)
         if match[1] == following:
             labels.append(match)
+    starts = [match.end() for match in labels]
     ends = [match.start() for match in labels[1:]] + [len(text)]
-    options = []
-    for match, end in zip(labels, ends, strict=True):
-        options.append(text[match.end() : end].strip(" \t\n;,|"))
+    options = [text[i:j].strip(" \t\n;,|") for i, j in zip(starts, ends, strict=True)]
     return options if len(options) > 1 and all(options) else None
 
 

@@ -1,5 +1,5 @@
-"""What gold means: the task and the coding that all rows agree on, and what each row's gold and
-votes are by them.
+"""The gold of rows: the one task of all rows, the coding of their gold and votes, and what
+these mean.
 """
 
 from __future__ import annotations
@@ -25,16 +25,24 @@ from classic_rc.encodings import (
     find_difference,
     fitting_readings,
 )
-from classic_rc.errors import DataError
+from classic_rc.errors import DataError, unknown_name
 from classic_rc.io.json import Node, describe_value
 from classic_rc.questions import PLACEHOLDER, Candidate, Gold, Passage, Task, candidate_texts
 
 _DIGITS = re.compile(r"[0-9]+(?:\.0+)?", re.ASCII)
 _MANY_ROWS = 10
+_OWN_READINGS = frozenset({"index0", "text"})
 TASKS = {task.value: task for task in Task}
 _TASK_HINT = (
     f"Give each row a task: {', '.join(TASKS)} (with --fields, for example task=multi-span)"
 )
+
+
+def parse_task(name: str) -> Task:
+    """Return the task with this name, or raise UsageError."""
+    if name not in TASKS:
+        raise unknown_name("task", name, TASKS)
+    return TASKS[name]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +70,7 @@ class RawRow:
     def error(
         self, problem: str, field: str, actual: str, expected: str, hint: str | None = None
     ) -> DataError:
-        """Return the error of a field at the place of the row."""
+        """Return an error at this row."""
         return self.node.error(problem, field=field, found=actual, expected=expected, hint=hint)
 
 
@@ -132,7 +140,7 @@ def determine_coding(
         return "own"
     readings = ("index0", "index1") if is_declared else tuple(READINGS)
     written = _explain_gold(with_gold, task, readings, reading)
-    if is_own_schema and {"index0", "text"}.isdisjoint(fitting_readings(written)):
+    if is_own_schema and _OWN_READINGS.isdisjoint(fitting_readings(written)):
         written = _explain_gold(with_gold, task, readings, reading, narrow=False)
     if is_own_schema:
         return _own_coding(written, are_words)
@@ -187,7 +195,9 @@ def _explain_gold(
     With `narrow`, a row is read in the readings that fit all rows before it, unless none fits all:
     an error needs the meanings of each row in all readings.
     """
-    fitting, first, counts = readings, dict[tuple[Any, ...], Written](), Counter[tuple[Any, ...]]()
+    fitting = readings
+    first: dict[tuple[Any, ...], Written] = {}
+    counts: Counter[tuple[Any, ...]] = Counter()
     for row in rows:
         # decoding reports the error
         with nullcontext() if not reading.options.skip_bad else suppress(DataError):
@@ -213,17 +223,20 @@ def _own_coding(rows: Sequence[Written], are_words: bool) -> str:
         reading for reading in ("text" if are_words else "index0", "text") if reading in fitting
     ]
     if fitting and not documented:
-        row = next(
-            row for row in rows if row.meanings and not {"index0", "text"} & row.meanings.keys()
+        contradictions = (
+            row for row in rows if row.meanings and not _OWN_READINGS & row.meanings.keys()
         )
-        counts_from_1 = fitting == ["index1"]
+        row = next(contradictions)
         problem = "gold is neither an index from 0 nor a text"
+        if fitting == ["index1"]:
+            problem = "gold counts from 1"
+        options = " or ".join(map(GOLD_AS.choose, fitting))
         raise row.node.error(
-            "gold counts from 1" if counts_from_1 else problem,
+            problem,
             field="gold",
             found=describe_value(row.value),
             expected="an index from 0, or the text of a candidate",
-            hint=f"Add {' or '.join(map(GOLD_AS.choose, fitting))}",
+            hint=f"Add {options}",
         )
     # Of many rows, one should have the first candidate right if indices count from 0.
     n_rows = sum(row.n_alike for row in rows)
@@ -233,20 +246,20 @@ def _own_coding(rows: Sequence[Written], are_words: bool) -> str:
         raise ambiguity_error(differing, rivals, "gold", GOLD_AS)
     if documented:
         return documented[0]
+    # No reading fits: gold that only others explain is wrong, and decoding says so.
     own_readings = []
     for row in rows:
-        documented_meanings = {n: row.meanings[n] for n in ("index0", "text") if n in row.meanings}
-        own_readings.append(row._replace(meanings=documented_meanings))
-    # No reading fits: gold that only others explain is wrong, and decoding says so.
-    return (
-        decide_reading(own_readings, option=GOLD_AS, skip_bad=True)
-        if any(row.meanings for row in own_readings)
-        else "own"
-    )
+        meanings = {name: row.meanings[name] for name in ("index0", "text") if name in row.meanings}
+        own_readings.append(row._replace(meanings=meanings))
+    if not any(row.meanings for row in own_readings):
+        return "own"
+    return decide_reading(own_readings, option=GOLD_AS, skip_bad=True)
 
 
 def decode_gold(row: RawRow, task: Task, coding: str) -> Gold:
-    """Return the gold of a row: indices of candidates, or texts; None if it is hidden."""
+    """Return the gold of a question, or raise DataError if the row's gold does not fit the task,
+    the candidates or the coding.
+    """
     _check_candidates(row, task)
     if row.gold is None:
         return None
@@ -259,7 +272,10 @@ def decode_gold(row: RawRow, task: Task, coding: str) -> Gold:
     right = _decode_written(row, coding) if right is None else right
     if not right and task is not Task.MULTIPLE_ANSWER:
         raise row.error("no right answer", "gold", describe_value(row.gold), "at least one")
-    return right if task.has_choices else tuple(dict.fromkeys(row.texts[i] for i in sorted(right)))
+    if task.has_choices:
+        return right
+    texts = row.texts
+    return tuple(dict.fromkeys(texts[i] for i in sorted(right)))
 
 
 def decode_votes(row: RawRow, task: Task, coding: str) -> dict[str, Any]:
@@ -290,10 +306,10 @@ def _own_indices(row: RawRow) -> frozenset[int] | None:
     """Return gold that is one index from 0, or different ones; None for any other gold."""
     indices = row.gold if isinstance(row.gold, (list, tuple)) else [row.gold]
     n = len(row.candidates)
+    # Not isinstance: true and false are no indices.
     if not all(type(index) is int and 0 <= index < n for index in indices):
         return None
-    distinct = frozenset(indices)
-    return distinct if len(distinct) == len(indices) else None
+    return frozenset(indices) if len(set(indices)) == len(indices) else None
 
 
 def _decode_written(row: RawRow, coding: str) -> frozenset[int]:

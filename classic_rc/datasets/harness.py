@@ -42,12 +42,16 @@ class HarnessReader(Reader):
         """Return the log; of a folder, its only one."""
         files = super().files(source, reading)
         if len(files) > 1:
+            folder = source.path.rstrip("/")
+            names = ", ".join(file.base for file in files[:3])
+            if len(files) > 3:
+                names += ", …"
             raise DataError(
                 f"the folder has {len(files):,} logs, and each is a dataset of its own",
                 source=source.path,
-                found=", ".join(file.base for file in files[:3]) + ", …" * (len(files) > 3),
+                found=names,
                 expected="one log",
-                hint=f"Name the logs: classic-rc run {source.path.rstrip('/')}/samples_*.jsonl",
+                hint=f"Name the logs: classic-rc run {folder}/samples_*.jsonl",
             )
         return files
 

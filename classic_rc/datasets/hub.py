@@ -55,9 +55,9 @@ class HubSplit:
     @property
     def title(self) -> str:
         """The name for tables: ``race.high.validation``."""
+        repo_name = self.repo.rpartition("/")[2]
         subset = self.subset if self.names_subset else None
-        pieces = self.repo.rpartition("/")[2], subset, self.split
-        return ".".join(filter(None, pieces))
+        return ".".join(filter(None, (repo_name, subset, self.split)))
 
     def open(self, source: str) -> InputFiles:
         """Return the split as an input, with `source` as its name in messages."""
@@ -99,23 +99,28 @@ def find_hub_splits(
             found=", ".join(splits),
             expected=repr(split),
         )
-    return [
-        HubSplit(repo, commit, subset_name, name, tuple(splits[name]), subset is not None)
-        for name in split_names
-    ]
+    hub_splits = []
+    for split_name in split_names:
+        files = tuple(splits[split_name])
+        hub_splits.append(
+            HubSplit(repo, commit, subset_name, split_name, files, subset is not None)
+        )
+    return hub_splits
 
 
 def find_hub_split(name: str, subset: str | None = None, split: str | None = None) -> HubSplit:
     """Return the one split that a name means; see :func:`find_hub_splits`."""
     splits = find_hub_splits(name, subset, split)
     if len(splits) > 1:
+        split_names = [hub_split.split for hub_split in splits]
+        full_names = " or ".join(f"{name}:{split_name}" for split_name in split_names)
         raise DataError(
             "the dataset has several splits",
             source=name,
             field="split",
-            found=", ".join(hub_split.split for hub_split in splits),
+            found=", ".join(split_names),
             expected="one of them",
-            hint=f"Name it: {' or '.join(f'{name}:{hub_split.split}' for hub_split in splits)}",
+            hint=f"Name it: {full_names}",
         )
     return splits[0]
 
@@ -153,13 +158,14 @@ def _resolve(repo: str, revision: str, cached: _Cached, datasets: Any) -> str:
     if revision in cached or (is_offline() and len(commits) == 1):
         return commits[0]
     if is_offline():
-        problem = "not in the cache, and offline mode is on"
-        hint = "To download it, run `unset HF_HUB_OFFLINE HF_DATASETS_OFFLINE` first"
         if commits:
-            problem = "several revisions are in the cache, and offline mode is on"
+            problem = "several revisions are in the cache"
             hint = f"Name one: {hub_name}@{commits[0]}"
+        else:
+            problem = "not in the cache"
+            hint = "To download it, run `unset HF_HUB_OFFLINE HF_DATASETS_OFFLINE` first"
         raise DataError(
-            problem,
+            f"{problem}, and offline mode is on",
             source=f"{hub_name}@{revision}",
             found=", ".join(cached) or None,
             expected="a dataset that was read before",
@@ -188,18 +194,22 @@ def _choose_subset(repo: str, names: Sequence[str], subset: str | None) -> str:
         return names[0]
     if subset in names:
         return str(subset)
+    hub_name = HUB_PREFIX + repo
     first_names = ", ".join(names[:_MAX_SHOWN])
     if len(names) > _MAX_SHOWN:
         first_names += f" and {len(names) - _MAX_SHOWN} more"
-    hint = f"Name it: {quote_argument(f'{HUB_PREFIX}{repo},subset={names[0]}')}"
+    problem, expected = "the dataset has several subsets", "one of them"
+    if subset is not None:
+        problem, expected = "no such subset", repr(subset)
+    hint = f"Name it: {quote_argument(f'{hub_name},subset={names[0]}')}"
     if len(names) > 1:
         hint += ", or another of them"
     raise DataError(
-        "no such subset" if subset is not None else "the dataset has several subsets",
-        source=HUB_PREFIX + repo,
+        problem,
+        source=hub_name,
         field="subset",
         found=first_names,
-        expected=repr(subset) if subset is not None else "one of them",
+        expected=expected,
         hint=hint,
     )
 
@@ -216,10 +226,10 @@ def _download(repo: str, commit: str, subset: str, datasets: Any) -> dict[str, l
         splits = datasets.load_dataset(
             repo, subset, revision=commit, keep_in_memory=False, **_no_code(datasets)
         )
-    files_of_splits = {}
-    for split, data in splits.items():
-        files_of_splits[str(split)] = [file["filename"] for file in data.cache_files]
-    return files_of_splits
+    files: dict[str, list[str]] = {}
+    for split, table in splits.items():
+        files[str(split)] = [file["filename"] for file in table.cache_files]
+    return files
 
 
 def _find_cached(repo: str, datasets: Any) -> _Cached:

@@ -4,7 +4,7 @@ own schema.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from classic_rc.datasets.dream import GENRES
@@ -83,21 +83,23 @@ def _convert_squad(rows: Iterable[Node], reading: Reading) -> Iterator[Node]:
             gold = list(answers.texts("text"))
             if not gold:
                 reading.count(UNANSWERABLE)
-            accepted = tuple(dict.fromkeys(gold)) or ("",)
             starts = answers.integers("answer_start")
-            places = zip(starts, gold, strict=False)
-            spans = tuple((start, start + len(text)) for start, text in places)
+            spans = [(start, start + len(text)) for start, text in zip(starts, gold, strict=False)]
+            task = Task.MULTI_SPAN if is_multi_span else Task.SPAN
+            accepted: Sequence[str] = gold
             if not is_multi_span:
-                gold = list(accept_as_in_2(accepted) if is_2 and gold else accepted)
+                accepted = tuple(dict.fromkeys(gold)) or ("",)
+                if is_2 and gold:
+                    accepted = accept_as_in_2(accepted)
             yield make_row(
                 node,
                 id=node.name("id"),
                 passage=node.text("context"),
                 passage_id=node.name("context_id") if is_multi_span else None,
                 question=node.text("question"),
-                gold=gold,
-                task=(Task.MULTI_SPAN if is_multi_span else Task.SPAN).value,
-                meta={"spans": spans},
+                gold=list(accepted),
+                task=task.value,
+                meta={"spans": tuple(spans)},
             )
 
 
@@ -141,27 +143,28 @@ def _convert_multirc(rows: Iterable[Node], reading: Reading) -> Iterator[Node]:
                         found=str(label),
                         expected="0 or 1, or -1 in all rows of the question",
                     )
-                if answer.text("question") != first.text("question"):
+                question, first_question = answer.text("question"), first.text("question")
+                if question != first_question:
                     raise answer.error(
                         "rows with the same idx have different questions",
                         field="question",
-                        found=describe_value(answer.text("question")),
-                        expected=f"{describe_value(first.text('question'))}, as in {first.where}",
+                        found=describe_value(question),
+                        expected=f"{describe_value(first_question)}, as in {first.where}",
                     )
+            passage, question = first.text("paragraph"), first.text("question")
+            candidates = [answer.text("answer") for answer in answers]
+            right = [i for i, label in enumerate(labels) if label]
+            answer_numbers = [answer.child("idx").integer("answer") for answer in answers]
             yield make_row(
                 first,
                 id=f"{pid}=={qid}",
-                passage=first.text("paragraph"),
+                passage=passage,
                 passage_id=pid,
-                question=first.text("question"),
-                candidates=[answer.text("answer") for answer in answers],
-                gold=None if labels[0] == -1 else [i for i, label in enumerate(labels) if label],
+                question=question,
+                candidates=candidates,
+                gold=None if labels[0] == -1 else right,
                 task=Task.MULTIPLE_ANSWER.value,
-                meta={
-                    "pid": pid,
-                    "qid": qid,
-                    "answer_idx": tuple(a.child("idx").integer("answer") for a in answers),
-                },
+                meta={"pid": pid, "qid": qid, "answer_idx": tuple(answer_numbers)},
             )
 
 

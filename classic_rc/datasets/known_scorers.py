@@ -122,8 +122,10 @@ def with_scorers(dataset: Dataset, scorer: str | None = None) -> Dataset:
 def find_known_scorer(dataset: Dataset, script: str | None) -> str | None:
     """Return the scorer of the dataset's owner, or None."""
     files = [re.split(r"[\\/]", source.path)[-1] for source in dataset.sources]
-    words_of_names = [re.findall(r"[^\W_]+", name.lower()) for name in (dataset.name, *files)]
-    names = " | ".join(map(" ".join, words_of_names))
+    names_in_words = [
+        " ".join(re.findall(r"[^\W_]+", name.lower())) for name in (dataset.name, *files)
+    ]
+    names = " | ".join(names_in_words)
     for owner_data in _KNOWN:
         if re.search(rf"\b(?:{owner_data.name})\b", names):
             return owner_data.scorer

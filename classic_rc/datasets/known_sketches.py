@@ -86,11 +86,14 @@ def _cached_folder() -> Path:
 
 def _files_by_name() -> dict[str, tuple[Path | None, Path | None]]:
     """Return the cached and the shipped sketch of each split that has one."""
-    cached, shipped = (
-        {f"{path.parent.name}:{path.name.removesuffix(_SUFFIX)}": path for path in paths}
-        for paths in (folder.glob(f"*/*{_SUFFIX}") for folder in (_cached_folder(), SHIPPED))
-    )
-    return {name: (cached.get(name), shipped.get(name)) for name in sorted({*cached, *shipped})}
+    cached, shipped = _sketches_below(_cached_folder()), _sketches_below(SHIPPED)
+    names = sorted({*cached, *shipped})
+    return {name: (cached.get(name), shipped.get(name)) for name in names}
+
+
+def _sketches_below(folder: Path) -> dict[str, Path]:
+    paths = folder.glob(f"*/*{_SUFFIX}")
+    return {f"{path.parent.name}:{path.name.removesuffix(_SUFFIX)}": path for path in paths}
 
 
 _read_shipped = cache(read_sketch)

@@ -5,6 +5,7 @@ MCTest and RACE.
 from __future__ import annotations
 
 import difflib
+import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -106,26 +107,23 @@ def read_labels(
                 problem, source=source, where=labelled.where, found=fault[0], expected=fault[1]
             )
     if notes is not None:
-        example = f", such as {unknown[0].id!r} ({unknown[0].where})" if unknown else ""
-        skipped = (
-            [f"{len(unknown):,} labelled questions are not in {dataset.name}{example}"]
-            if unknown
-            else []
-        )
-        notes += [f"{source}: {note}" for note in (*skipped, *file_labels.notes)]
-    return tuple(
-        Labels(
-            name,
-            {
-                labelled.id: frozenset(labelled.labels[name])
-                for labelled in questions
-                if name in labelled.labels
-            },
-            file_labels.orders.get(name, ()),
-            Path(path).name,
-        )
-        for name in names
-    )
+        if unknown:
+            example = f"{unknown[0].id!r} ({unknown[0].where})"
+            notes.append(
+                f"{source}: {len(unknown):,} labelled questions are not in {dataset.name}, such as "
+                f"{example}"
+            )
+        notes += [f"{source}: {note}" for note in file_labels.notes]
+    all_labels = []
+    for name in names:
+        labels_by_id = {
+            labelled.id: frozenset(labelled.labels[name])
+            for labelled in questions
+            if name in labelled.labels
+        }
+        order = file_labels.orders.get(name, ())
+        all_labels.append(Labels(name, labels_by_id, order, Path(path).name))
+    return tuple(all_labels)
 
 
 def check_names(labels: Sequence[Labels]) -> None:
@@ -193,19 +191,20 @@ def _read_rows(text: str, source: str) -> Iterable[Node]:
     root = Node(parse_json(text, source), source)
     if not isinstance(root.value, dict):
         return root.elements()
-    entries = {
-        key: value if isinstance(value, dict) else {_DEFAULT_NAME: value}
-        for key, value in root.value.items()
-    }
-    return (root.at(key).with_value({**labels, _IDS[0]: key}) for key, labels in entries.items())
+
+    def row(id_: str, entry: Any) -> Node:
+        labels = entry if isinstance(entry, dict) else {_DEFAULT_NAME: entry}
+        return root.at(id_).with_value({**labels, _IDS[0]: id_})
+
+    return itertools.starmap(row, root.value.items())
 
 
 def _read_folder(path: str | Path) -> _LabelFile:
     of_question = read_categories(path).of_question
-    entries = [
-        LabelledQuestion(id_, f"question {id_}", {"categories": tuple(sorted(of_question[id_]))})
-        for id_ in sorted(of_question)
-    ]
+    entries = []
+    for id_ in sorted(of_question):
+        categories = tuple(sorted(of_question[id_]))
+        entries.append(LabelledQuestion(id_, f"question {id_}", {"categories": categories}))
     return _LabelFile(entries)
 
 
@@ -214,14 +213,14 @@ def _unknown_questions_error(
 ) -> DataError:
     first = labelled[0]
     near = difflib.get_close_matches(first.id, dataset.by_id, n=2, cutoff=0.6)
-    example = near or [next(iter(dataset.by_id), "")]
+    examples = " or ".join(map(repr, near or [next(iter(dataset.by_id), "")]))
     more = f" and {len(labelled) - 1:,} more" if len(labelled) > 1 else ""
     return DataError(
         f"no labels for questions of {dataset.name}",
         source=source,
         where=first.where,
         found=f"question {first.id!r}{more}",
-        expected=f"ids of {dataset.name}, such as {' or '.join(map(repr, example))}",
+        expected=f"ids of {dataset.name}, such as {examples}",
     )
 
 
@@ -239,9 +238,8 @@ def _read_table(text: str, source: str) -> Iterator[Node]:
                 found=describe_value(text.partition("\n")[0]),
                 expected="id and other columns with unique names, or JSON",
             )
-        yield row.with_value(
-            {n: cell if n == key else _split_cell(cell) for n, cell in row.value.items()}
-        )
+        labels = {name: _split_cell(cell) for name, cell in row.value.items()}
+        yield row.with_value({**labels, key: row.value[key]})
 
 
 def _split_cell(cell: str) -> list[str] | None:
@@ -257,11 +255,10 @@ def _parse_row(row: Node) -> LabelledQuestion:
     """
     key = next((key for key in _IDS if row.has(key)), _IDS[0])
     id_ = row.name(key)
-    labels = {
-        name: _parse_labels(value, name, row)
-        for name, value in row.value.items()
-        if name != key and value is not None
-    }
+    labels: dict[str, tuple[str, ...]] = {}
+    for name, value in row.value.items():
+        if name != key and value is not None:
+            labels[name] = _parse_labels(value, name, row)
     return LabelledQuestion(id_, row.where, labels)
 
 
@@ -272,10 +269,13 @@ def _parse_labels(value: Any, name: str, node: Node) -> tuple[str, ...]:
             raise node.error(
                 "invalid label", field=name, found=describe_value(label), expected=_LABEL_FORMS
             )
-    words = {True: "yes", False: "no"}
-    return tuple(
-        words[label] if isinstance(label, bool) else str(label).strip() for label in label_values
-    )
+    return tuple(map(_label_text, label_values))
+
+
+def _label_text(label: str | float) -> str:
+    if isinstance(label, bool):
+        return "yes" if label else "no"
+    return str(label).strip()
 
 
 def _parse_mctest_skills(stories: Iterable[Node]) -> _LabelFile:
@@ -324,7 +324,8 @@ def _parse_race_rows(rows: Iterable[Node]) -> Iterator[LabelledQuestion]:
 def _find_race_mismatch(text: str, answer: str, question: Question) -> tuple[str, str] | None:
     if _letters_and_digits(text) != _letters_and_digits(question.text):
         return describe_value(text), describe_value(question.text)
-    right = "".join(letter for i, letter in enumerate(_LETTERS) if i in (question.gold or ()))
+    gold = question.gold or ()
+    right = "".join(letter for i, letter in enumerate(_LETTERS) if i in gold)
     if question.gold is None or answer in [*right]:
         return None
     return f"answer {answer}", f"answer {right}"

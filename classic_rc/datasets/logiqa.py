@@ -39,7 +39,9 @@ def strip_labels(options: Sequence[str]) -> list[str]:
     stripped = []
     for letter, option in zip(_LETTERS, options, strict=False):
         match = _LABEL.match(option)
-        stripped.append(option[match.end() :] if match and match[1].lower() == letter else option)
+        if match and match[1].lower() == letter:
+            option = option[match.end() :]
+        stripped.append(option)
     return [*stripped, *options[len(stripped) :]]
 
 
@@ -219,16 +221,15 @@ def _is_text(file: InputFile) -> bool:
     if file.head is not None:
         return False
     _, lines = next(_blocks(file.first_text[:_START]))
-    return (
-        len(lines) == _N_LINES
-        and _position(lines[0]) is not None
-        and any(_LABEL.match(option) for option in lines[3:])
-    )
+    if len(lines) != _N_LINES or _position(lines[0]) is None:
+        return False
+    return any(_LABEL.match(option) for option in lines[3:])
 
 
 def _read_text(file: InputFile, reading: Reading) -> Iterator[Question]:
     for number, (start, lines) in enumerate(_blocks(file.text)):
-        block, id = Node(lines, file.name, start), f"{file.stem.lower()}-{number}"
+        block = Node(lines, file.name, start)
+        id = f"{file.stem.lower()}-{number}"
         with reading.at(block.where, id):
             if len(lines) != _N_LINES:
                 actual = f"{len(lines)} before a blank line"
@@ -243,12 +244,14 @@ def _read_text(file: InputFile, reading: Reading) -> Iterator[Question]:
                 raise block.error(
                     "gold is not an option", found=actual, expected="a letter from a to d"
                 )
+            options = strip_labels([option.strip() for option in options])
+            meta = reading.meta(language=_language(question))
             yield Question(
                 id,
                 reading.passage(None, passage.strip(), file.name, block.where),
                 question.strip(),
-                TextCandidates(strip_labels([option.strip() for option in options])),
+                TextCandidates(options),
                 frozenset((gold,)),
                 Task.SINGLE_CHOICE,
-                reading.meta(language=_language(question)),
+                meta,
             )

@@ -14,8 +14,8 @@ from classic_rc.io.json import Node, describe_value
 from classic_rc.questions import Dataset, Question, Task, TextCandidates
 
 _LETTERS = "ABCD"
-_COLUMNS = 23
-_STARTS = (3, 8, 13, 18)
+_COLUMNS = 23  # id, properties, story, and four questions with four options each
+_STARTS = (3, 8, 13, 18)  # the columns of the questions
 _QUESTION = re.compile(r"(one|multiple):(.*)", re.DOTALL)
 
 _OFFICIAL_STORY = re.compile(r"(mc160|mc500)\.(train|dev|test)\.\d+")
@@ -56,7 +56,9 @@ class MCTestReader(Reader):
         prefix.
         """
         columns = file.first_text.lstrip("\n").partition("\n")[0].split("\t")
-        return len(columns) == _COLUMNS and all(_QUESTION.match(columns[i]) for i in _STARTS)
+        if len(columns) != _COLUMNS:
+            return False
+        return all(_QUESTION.match(columns[start]) for start in _STARTS)
 
     def subset_of(self, file: InputFile) -> str | None:
         """Return ``mc160`` or ``mc500`` if the file name starts with it, or None."""
@@ -93,11 +95,11 @@ def _read_story(row: Node, gold: list[int] | None, reading: Reading) -> Iterator
     columns = [column.replace(r"\tab", "\t") for column in columns]
     if not columns[0]:
         raise row.error("missing", field="id", expected="the id of the story")
-    passage = reading.passage(
-        columns[0], columns[2], row.source, row.where, meta={"properties": columns[1]}
-    )
+    story_id, properties, story = columns[:3]
+    meta = {"properties": properties}
+    passage = reading.passage(story_id, story, row.source, row.where, meta=meta)
     for i, start in enumerate(_STARTS):
-        with reading.at(row.where, f"{columns[0]},{i}"):
+        with reading.at(row.where, f"{story_id},{i}"):
             match = _QUESTION.match(columns[start])
             if not match:
                 raise row.error(
@@ -106,14 +108,18 @@ def _read_story(row: Node, gold: list[int] | None, reading: Reading) -> Iterator
                     found=describe_value(columns[start]),
                     expected="'one: …' or 'multiple: …'",
                 )
+            kind, question = match.groups()
+            candidates = TextCandidates(columns[start + 1 : start + 5])
+            right = None if gold is None else frozenset((gold[i],))
+            meta = reading.meta(type=kind)
             yield Question(
-                f"{columns[0]},{i}",
+                f"{story_id},{i}",
                 passage,
-                match[2].strip(),
-                TextCandidates(columns[start + 1 : start + 5]),
-                None if gold is None else frozenset((gold[i],)),
+                question.strip(),
+                candidates,
+                right,
                 Task.SINGLE_CHOICE,
-                reading.meta(type=match[1]),
+                meta,
             )
 
 

@@ -4,12 +4,15 @@ joined datasets.
 
 from __future__ import annotations
 
+import itertools
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeVar
 
 from classic_rc.datasets.fields import PROPOSAL_ROWS, parse_fields
+from classic_rc.datasets.gold import parse_task
 from classic_rc.datasets.known_scorers import with_scorers
 from classic_rc.datasets.proposal import unknown_rows_error
 from classic_rc.datasets.reading import (
@@ -21,13 +24,13 @@ from classic_rc.datasets.reading import (
     keep_labelled,
     no_questions_error,
 )
-from classic_rc.datasets.rows import is_own_row, parse_task, read_questions
-from classic_rc.datasets.splits import canonical_split, select_part
+from classic_rc.datasets.rows import is_own_row, read_questions
+from classic_rc.datasets.splits import canonical_split, select_part, split_in_meta
 from classic_rc.errors import DataError, MissingPackageError, UsageError
 from classic_rc.io.columns import plain_rows
 from classic_rc.io.json import Node, describe_value
 from classic_rc.io.values import PLAIN_VALUES, plain_value, read_columns
-from classic_rc.questions import Dataset, Question, ReadingLog, Task
+from classic_rc.questions import Dataset, Passage, Question, ReadingLog, Task
 
 _BATCH = 1000  # rows that are Python objects at a time
 
@@ -107,9 +110,8 @@ def from_rows(
     name = name or table.name or "rows"
     roles = None if fields is None else parse_fields(fields)
     task_override = None if task is None else parse_task(task)
-    nodes = list(
-        read_columns(_row_node(row, name, number) for number, row in enumerate(table.rows))
-    )
+    row_nodes = (_row_node(row, name, number) for number, row in enumerate(table.rows))
+    nodes = list(read_columns(row_nodes))
     if not nodes:
         raise DataError("no rows", source=name, expected="at least one row")
     options = Options(split=split, fields=roles, gold_as=gold_as, skip=check_skipped(skip))
@@ -135,11 +137,7 @@ def from_rows(
     )
     if not questions:
         raise no_questions_error(name, reading.left_out)
-    split_of = {}
-    for question in questions:
-        split_of[question] = table.split
-        if not table.split and "split" in question.meta:
-            split_of[question] = str(question.meta["split"])
+    split_of = {question: table.split or split_in_meta(question) for question in questions}
     questions = select_part(questions, split_of, split, canonical_split, "split", name)
     if "unlabelled" in options.skip:
         questions = keep_labelled(questions, name, reading)
@@ -231,10 +229,13 @@ def _rows_of_arrow(table: Any) -> Iterator[dict[str, Any]]:
         ) from error
     reader = pyarrow.RecordBatchReader.from_stream(table)
     _check_names(reader.schema.names)
-    parts = (
-        batch.slice(start, _BATCH) for batch in reader for start in range(0, len(batch), _BATCH)
-    )
-    return plain_rows(reader.schema, parts)
+    return plain_rows(reader.schema, _split_batches(reader))
+
+
+def _split_batches(batches: Iterable[Any]) -> Iterator[Any]:
+    for batch in batches:
+        for start in range(0, len(batch), _BATCH):
+            yield batch.slice(start, _BATCH)
 
 
 def _rows_of_frame(frame: Any) -> list[dict[str, Any]]:
@@ -334,15 +335,18 @@ def join_datasets(datasets: Sequence[Dataset]) -> Dataset:
             _with_split(questions, dataset.split)
             for questions, dataset in zip(question_lists, datasets, strict=True)
         ]
+    questions = list(itertools.chain.from_iterable(question_lists))
+    sources = itertools.chain.from_iterable(dataset.sources for dataset in datasets)
+    are_proposed = any(dataset.scorers_proposed for dataset in datasets)
     return Dataset(
-        [question for questions in question_lists for question in questions],
+        questions,
         name=" + ".join(dataset.name for dataset in datasets),
         split=_common(dataset.split for dataset in datasets),
         reader=_common(dataset.reader for dataset in datasets),
-        sources=tuple(source for dataset in datasets for source in dataset.sources),
+        sources=tuple(sources),
         notes=notes,
         span_generator=datasets[0].span_generator,
-        scorers_proposed=any(dataset.scorers_proposed for dataset in datasets),
+        scorers_proposed=are_proposed,
         parts=tuple(datasets),
         log=_join_logs(datasets, question_lists),
     )
@@ -357,7 +361,7 @@ def _join_logs(
     if all(dataset.log is None for dataset in datasets):
         return None
     logs = [dataset.log or ReadingLog() for dataset in datasets]
-    places = {}
+    places: dict[str, str] = {}
     for log, dataset, questions in zip(logs, datasets, question_lists, strict=True):
         for before, now in zip(dataset, questions, strict=True):
             if before.id in log.places:
@@ -372,8 +376,9 @@ def _check_alike(datasets: Sequence[Dataset]) -> None:
         ("spans of different generators", [dataset.span_generator for dataset in datasets]),
     ):
         if len(set(values)) > 1:
-            named_values = zip(datasets, values, strict=True)
-            differences = ", ".join(f"{d.name} has {value}" for d, value in named_values)
+            names = [dataset.name for dataset in datasets]
+            pairs = zip(names, values, strict=True)
+            differences = ", ".join(f"{name} has {value}" for name, value in pairs)
             raise UsageError(
                 f"cannot join {what}: {differences}",
                 field="datasets",
@@ -403,12 +408,12 @@ def _check_distinct(datasets: Sequence[Dataset]) -> None:
         contents = [(question.id, *content_of(question)) for question in dataset]
         repeated = [content for content in contents if content in owner]
         if repeated:
-            first_owner = owner[repeated[0]]
+            example, n = repeated[0], len(repeated)
+            common = f"{n:,} questions in common, such as {example[0]}"
             raise UsageError(
-                f"{first_owner.name} and {dataset.name} have {len(repeated):,} questions in "
-                f"common, such as {repeated[0][0]}: give each file once",
+                f"{owner[example].name} and {dataset.name} have {common}: give each file once",
                 field="datasets",
-                found=f"{len(repeated)} questions in two datasets",
+                found=f"{n} questions in two datasets",
                 expected="datasets without common questions",
             )
         owner |= dict.fromkeys(contents, dataset)
@@ -416,16 +421,24 @@ def _check_distinct(datasets: Sequence[Dataset]) -> None:
 
 def _unique_names(datasets: Sequence[Dataset]) -> list[str]:
     names = [dataset.name for dataset in datasets]
+    numbers: Counter[str] = Counter()
     unique_names = []
-    for i, name in enumerate(names):
-        number = names[: i + 1].count(name)
-        unique_names.append(name if names.count(name) == 1 else f"{name}#{number}")
+    for name in names:
+        numbers[name] += 1
+        is_unique = names.count(name) == 1
+        unique_names.append(name if is_unique else f"{name}#{numbers[name]}")
     return unique_names
 
 
 def _with_prefix(dataset: Dataset, name: str) -> list[Question]:
-    passages = {id(p): replace(p, id=f"{name}/{p.id}") for p in dataset.passages}
-    return [replace(q, id=f"{name}/{q.id}", passage=passages[id(q.passage)]) for q in dataset]
+    passages: dict[int, Passage] = {}
+    for passage in dataset.passages:
+        passages[id(passage)] = replace(passage, id=f"{name}/{passage.id}")
+    questions = []
+    for question in dataset:
+        passage = passages[id(question.passage)]
+        questions.append(replace(question, id=f"{name}/{question.id}", passage=passage))
+    return questions
 
 
 def _with_split(questions: Sequence[Question], split: str | None) -> Sequence[Question]:

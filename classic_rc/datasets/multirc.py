@@ -105,15 +105,17 @@ def _read_questions(
             if not answers:
                 actual, expected = "an empty list", "at least one answer"
                 raise node.error("no candidates", field="answers", found=actual, expected=expected)
-            has_gold = any(answer.has(key) for answer in answers)
+            question = node.text("question")
+            candidates = TextCandidates(answer.text("text") for answer in answers)
+            gold = None
+            if any(answer.has(key) for answer in answers):
+                gold = frozenset(i for i, answer in enumerate(answers) if is_right(answer))
             yield Question(
                 f"{passage.id}=={qid}",
                 passage,
-                node.text("question"),
-                TextCandidates(answer.text("text") for answer in answers),
-                frozenset(i for i, answer in enumerate(answers) if is_right(answer))
-                if has_gold
-                else None,
+                question,
+                candidates,
+                gold,
                 Task.MULTIPLE_ANSWER,
                 reading.meta(**facts),
             )

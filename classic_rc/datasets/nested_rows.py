@@ -101,21 +101,22 @@ def _refuse_unmarked(row: Node, path: str) -> None:
     questions = find_value(row, path)
     if questions is not None and isinstance(questions.value, list) and "+" not in path:
         lists = [name + MARK for levels in find_question_lists([row]) for name in levels[-1]]
+        marks = ", ".join(lists) or MARK
         raise row.error(
             "a row has several questions",
             field=path,
             found=describe_value(questions.value),
             expected="one text",
-            hint=f"Mark lists of questions in the paths: {', '.join(lists) or MARK}",
+            hint=f"Mark lists of questions in the paths: {marks}",
         )
 
 
 def find_levels(paths: Iterable[str]) -> Levels:
     """Return the lists that paths mark."""
     columns = [column for path in paths for column in split_path(path)]
-    lists = dict.fromkeys(
-        column[: mark.start()] for column in columns for mark in re.finditer(r"\[\]", column)
-    )
+    lists: dict[str, None] = {}
+    for column in columns:
+        lists |= dict.fromkeys(column[: mark.start()] for mark in re.finditer(r"\[\]", column))
     depths = sorted({path.count(MARK) for path in lists})
     return [[path for path in lists if path.count(MARK) == depth] for depth in depths]
 
@@ -190,8 +191,10 @@ def _find_facts(leaf: Node, levels: Levels, fields: Mapping[str, str]) -> dict[s
         used = {rest.partition(".")[0] for start, _, rest in rests if not start}
         for element in find_values([leaf], name + MARK):
             for key, value in element.items() if isinstance(element, dict) else ():
-                if key not in used and not key.endswith(MARK):
-                    facts[before + key if key in leaf.value or key in facts else key] = value
+                if key in used or key.endswith(MARK):
+                    continue
+                is_taken = key in leaf.value or key in facts
+                facts[before + key if is_taken else key] = value
     return facts
 
 
@@ -226,11 +229,12 @@ def _answer_in(value: Any) -> Any:
         return value
     if value.keys() == set(_DATE):
         return " ".join(str(value[key]) for key in _DATE if value[key])
-    dates = (
-        _answer_in(v) if isinstance(v, Mapping) and v.keys() == set(_DATE) else v
-        for v in value.values()
-    )
-    answers = [answer for answer in dates if not is_empty(answer)]
+    answers = []
+    for member in value.values():
+        is_date = isinstance(member, Mapping) and member.keys() == set(_DATE)
+        answer = _answer_in(member) if is_date else member
+        if not is_empty(answer):
+            answers.append(answer)
     return value if len(answers) > 1 else next(iter(answers), None)
 
 
@@ -249,7 +253,8 @@ def _list_paths(value: Any, before: str, depth: int = 0) -> Iterator[str]:
         if isinstance(member, list) and member:
             path, element = f"{path}{MARK}", member[0]
         elif isinstance(member, Mapping) and all(isinstance(v, list) for v in member.values()):
-            path, element = f"{path}{MARK}", {name: v[0] for name, v in member.items() if v}
+            path = f"{path}{MARK}"
+            element = {name: column[0] for name, column in member.items() if column}
         members = element if isinstance(element, Mapping) else {path: element}
         kinds = str if members is not element else (str, Mapping)
         has_question = any(

@@ -67,12 +67,11 @@ def match_official_parts(dataset: Dataset) -> list[tuple[OfficialPart | None, Da
         questions = [
             question for question, origin in zip(dataset, keys, strict=True) if origin == key
         ]
-        name = (
-            dataset.name
-            if key is None
-            else ".".join(filter(None, (key.dataset.lower(), key.split)))
-        )
-        split = dataset.split if key is None else key.split
+        name, split = dataset.name, dataset.split
+        if key is not None:
+            name, split = key.dataset.lower(), key.split
+            if split:
+                name += f".{split}"
         origin_questions = replace(dataset, questions=questions, name=name, split=split)
         parts.append((_with_exactness(key, origin_questions), origin_questions))
     return parts

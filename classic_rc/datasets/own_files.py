@@ -134,8 +134,10 @@ def _are_rows(values: Any) -> bool:
     if not is_list_of(values, dict):
         return False
     shared = set(values[0]).intersection(*values[1:])
+    if len(shared) < 2:
+        return False
     is_flat = len(values) > 1 and any("question" in key.lower() for key in shared)
-    return len(shared) > 1 and (is_flat or bool(find_question_lists([Node(values[0], "")])))
+    return is_flat or bool(find_question_lists([Node(values[0], "")]))
 
 
 def to_jsonl(dataset: Dataset) -> str:
@@ -242,10 +244,11 @@ class TableReader(RowReader):
         if not fields or _are_numbered(file, fields):
             return fields
         names = {f"#{number}": name for number, name in enumerate(header(file), 1)}
-        return {
-            role: "+".join(names.get(column, column) for column in split_path(path))
-            for role, path in fields.items()
-        }
+        named_fields: dict[str, str] = {}
+        for role, path in fields.items():
+            columns = [names.get(column, column) for column in split_path(path)]
+            named_fields[role] = "+".join(columns)
+        return named_fields
 
     def rows(self, file: InputFile, reading: Reading) -> Iterator[Node]:
         """Yield one row per record, with its cells parsed."""
@@ -282,11 +285,12 @@ def _are_numbered(file: InputFile, fields: Mapping[str, str]) -> bool:
         return False
     has_names = _has_header(file)
     if has_names is None and columns:
+        first_cells = header(file)[:_SHOWN_CELLS]
         raise DataError(
             "the first line may be a header or a question",
             source=file.name,
             where="line 1",
-            found=", ".join(map(describe_value, header(file)[:_SHOWN_CELLS])),
+            found=", ".join(map(describe_value, first_cells)),
             expected="names of columns, such as question and answer",
             hint="Put a line with names before it",
         )
@@ -336,11 +340,12 @@ def _find_candidate_columns(columns: list[str], file: InputFile) -> list[str]:
     numbered = sorted((int(match[1]), match[0]) for match in matches)
     numbers = [number for number, _ in numbered]
     if numbers and ("candidates" in columns or numbers != list(range(len(numbers)))):
+        candidate_columns = [column for column in columns if column.startswith("candidate")]
         raise DataError(
             "the candidate columns are not numbered from 0",
             source=file.name,
             where="line 1",
-            found=", ".join(column for column in columns if column.startswith("candidate")),
+            found=", ".join(candidate_columns),
             expected="candidate_0, candidate_1, …, or only candidates",
         )
     return [column for _, column in numbered]

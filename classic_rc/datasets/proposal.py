@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -71,7 +72,8 @@ def unknown_rows_error(rows: Sequence[Node], source: str, command: bool = True) 
     gold_as = CODING if codings and codings[0] is not None else None
     says = "Read the rows with"
     if not codings and len(nested) > 1:
-        lists = ", ".join(sorted(path + MARK for levels in nested for path in levels[-1]))
+        innermost = itertools.chain.from_iterable(levels[-1] for levels in nested)
+        lists = ", ".join(sorted(path + MARK for path in innermost))
         says = f"Put paths of one list of questions ({lists}) in place of each {COLUMN}"
     elif not codings:
         says = f"Put a column in place of each {COLUMN} ({CONSTANT} for no passage)"
@@ -81,14 +83,20 @@ def unknown_rows_error(rows: Sequence[Node], source: str, command: bool = True) 
     elif gold_as is not None:
         says = f"Put what gold is in place of {CODING} ({' or '.join(filter(None, codings))})"
     call = _write_call(fields, gold_as, source if command else None)
-    described = [f"{name} ({', '.join(values) or 'nothing'})" for name, values in columns.items()]
+    described = []
+    for name, values in columns.items():
+        examples = ", ".join(values) or "nothing"
+        described.append(f"{name} ({examples})")
     described[_SHOWN_COLUMNS:] = ["…"] * (len(described) > _SHOWN_COLUMNS)
+    hint = f"{says}: {call}"
+    if are_numbered:
+        hint = f"The table has no header. {hint}"
     return DataError(
         "unknown format",
         source=source,
         found=f"rows with {', '.join(described)}",
         expected="a known format",
-        hint=f"{'The table has no header. ' * are_numbered}{says}: {call}",
+        hint=hint,
     )
 
 
@@ -114,7 +122,10 @@ def _guess_fields(rows: Sequence[Node]) -> dict[str, str]:
     question. One other column may have longer texts than the question: the passage.
     """
     names = list(rows[0].value)
-    lengths = {name: sum(len(row.value.get(name, "")) for row in rows) for name in names}
+    lengths = dict.fromkeys(names, 0)
+    for row in rows:
+        for name in names:
+            lengths[name] += len(row.value.get(name, ""))
     choices = []
     for place, gold in enumerate(names):
         marks = "".join(sorted({row.value.get(gold, "").strip() for row in rows}))

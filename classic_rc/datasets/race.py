@@ -49,9 +49,7 @@ class RaceReader(Reader):
         """Return the articles in the folders of levels, in numeric order."""
         if source.single:
             return [source.single]
-        articles = [
-            f for f in source.files if self.subset_of(f) and f.suffix == ".txt" and f.stem.isdigit()
-        ]
+        articles = [file for file in source.files if self._has_name_of_article(file)]
         if not articles:
             raise DataError(
                 "no articles of RACE",
@@ -62,13 +60,15 @@ class RaceReader(Reader):
         reading.others = [f for f in source.files if f not in article_set]
         return articles
 
+    def _has_name_of_article(self, file: InputFile) -> bool:
+        is_numbered = file.suffix == ".txt" and file.stem.isdigit()
+        return is_numbered and self.subset_of(file) is not None
+
     def split_of(self, file: InputFile) -> str | None:
         """Return the split, the name of the folder above the level's folder, or None."""
-        return (
-            find_split_name(file.folders[-2])
-            if len(file.folders) > 1 and self.subset_of(file)
-            else None
-        )
+        if len(file.folders) < 2 or not self.subset_of(file):
+            return None
+        return find_split_name(file.folders[-2])
 
     def subset_of(self, file: InputFile) -> str | None:
         """Return the level, the name of the file's folder, or None."""
@@ -124,11 +124,12 @@ def _read_id_and_level(root: Node, file: InputFile) -> tuple[str, str]:
     level = next((level for level in _LEVELS if name == f"{level}{stem}"), None)
     folder = file.folders[-1] if file.folders else None
     if level is None or (folder in _LEVELS and folder != level):
-        places = [folder] if folder in _LEVELS else _LEVELS
+        levels = [folder] if folder in _LEVELS else _LEVELS
+        expected = " or ".join(f"'{level}{file.base}'" for level in levels)
         raise root.error(
             "the id does not match the path",
             field="id",
             found=describe_value(article_id),
-            expected=" or ".join(f"'{level}{file.base}'" for level in places),
+            expected=expected,
         )
     return name, level

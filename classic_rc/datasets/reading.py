@@ -1,5 +1,5 @@
-"""One reading of a source: the options of the caller, and what the source's files share: passages,
-ids, notes, and what is left out.
+"""One reading of a source: the options of the caller, and the state that its files share, with
+ids made unique and what was left out.
 """
 
 from __future__ import annotations
@@ -26,8 +26,9 @@ _SHOWN_PLACES = 3
 def check_skipped(skip: str | Iterable[str] | None) -> tuple[str, ...]:
     """Return what to leave out, given as names or as one text with commas, or raise UsageError."""
     if isinstance(skip, str):
-        skip = map(str.strip, skip.split(","))
-    names = list(skip or ())
+        names = [name.strip() for name in skip.split(",")]
+    else:
+        names = list(skip or ())
     for name in names:
         if name not in SKIPPED:
             raise unknown_name("kind of questions to skip", name, SKIPPED)
@@ -61,8 +62,8 @@ class Options:
 
 
 class Reading(AbstractContextManager["Reading"]):
-    """The state of one call of :meth:`~classic_rc.datasets.base.Reader.read`, shared by its files;
-    and the context in which a part is read, see :meth:`at`.
+    """The state of one call of :meth:`Reader.read`, shared by its files; and the context in which
+    a part is read, see :meth:`at`.
 
     `split` is the split of the current file. With `mark_split`, the source has several, and each
     question's meta names its own. `used` are other files that were read, such as gold; `others`
@@ -70,7 +71,7 @@ class Reading(AbstractContextManager["Reading"]):
     was repaired. `texts` keeps texts.
     """
 
-    source: InputFiles  # of :meth:`~classic_rc.datasets.base.Reader.read`
+    source: InputFiles  # of :meth:`Reader.read`
 
     def __init__(self, options: Options) -> None:
         self.options, self.mark_split = options, False
@@ -199,8 +200,8 @@ class Reading(AbstractContextManager["Reading"]):
         """The counts and the skipped files, as notes for the user."""
         used = {file.name for file in self.used}
         if others := [file.base for file in self.others if file.name not in used]:
-            more = ", …" if len(others) > 5 else ""
-            self._counts[f"other files skipped ({', '.join(others[:5])}{more})"] = len(others)
+            examples = ", ".join(others[:5]) + ", …" * (len(others) > 5)
+            self._counts[f"other files skipped ({examples})"] = len(others)
         counts = (f"{what}: {number:,}" for what, number in self._counts.items())
         return (*self._left_out_notes(), *counts, *self._facts)
 
@@ -210,9 +211,8 @@ class Reading(AbstractContextManager["Reading"]):
             by_problem.setdefault(error.kind, []).append(error)
         for problem, errors in by_problem.items():
             places = "; ".join(error.place for error in errors[:_SHOWN_PLACES])
-            if len(errors) > _SHOWN_PLACES:
-                places += "; …"
-            yield f"left out: {problem}: {len(errors):,} ({places})"
+            ellipsis = "; …" * (len(errors) > _SHOWN_PLACES)
+            yield f"left out: {problem}: {len(errors):,} ({places}{ellipsis})"
 
     def log(self, places: Mapping[str, str]) -> ReadingLog | None:
         """Return what was left out and repaired, and the places of questions; None for strict
@@ -282,17 +282,19 @@ def content_of(question: Question) -> tuple[str, str, tuple[str, ...]]:
 
 
 def _duplicate_id_error(question: Question, source: str, first: str, reading: Reading) -> DataError:
-    is_same = first == source
-    where = reading.where
+    where, actual, hint = reading.where, None, None
     if not reading.options.skip_bad:
-        where = f"{where}, question {question.id}"
+        where += f", question {question.id}"
+    if first != source:
+        actual = f"the same id in {first}"
+        hint = "If the rows have no ids, load one of the files"
     return DataError(
         "duplicate question id",
         source=source,
         where=where,
-        found=None if is_same else f"the same id in {first}",
+        found=actual,
         expected="unique ids",
-        hint=None if is_same else "If the rows have no ids, load one of the files",
+        hint=hint,
         question=question.id,
     )
 
@@ -303,12 +305,11 @@ def no_questions_error(source: str, left_out: Sequence[DataError]) -> DataError:
     """
     if len(left_out) == 1:
         return left_out[0]
-    return DataError(
-        "no question can be read" if left_out else "no questions",
-        source=source,
-        found=f"{len(left_out):,} defects, the first: {left_out[0]}" if left_out else None,
-        expected="at least one question",
-    )
+    expected = "at least one question"
+    if not left_out:
+        return DataError("no questions", source=source, expected=expected)
+    actual = f"{len(left_out):,} defects, the first: {left_out[0]}"
+    return DataError("no question can be read", source=source, found=actual, expected=expected)
 
 
 def keep_labelled(questions: Sequence[Question], source: str, reading: Reading) -> list[Question]:

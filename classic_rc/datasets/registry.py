@@ -70,9 +70,12 @@ READERS = Registry[Reader](
 packages come last.
 """
 
+_SAMPLE_FOLDER = Path(__file__).parent / "sample"
 SAMPLES = {
-    f"sample:{task}": Path(__file__).parent / "sample" / f"{task.replace('-', '_')}.jsonl"
-    for task in ("single-choice", "multiple-answer", "cloze", "multi-span")
+    "sample:single-choice": _SAMPLE_FOLDER / "single_choice.jsonl",
+    "sample:multiple-answer": _SAMPLE_FOLDER / "multiple_answer.jsonl",
+    "sample:cloze": _SAMPLE_FOLDER / "cloze.jsonl",
+    "sample:multi-span": _SAMPLE_FOLDER / "multi_span.jsonl",
 }
 """The embedded samples, written for this project: one file for each of four tasks."""
 
@@ -326,16 +329,10 @@ def _load_named(named_split: NamedSplit, reader: str | Reader | None, options: O
         source = source.only(named_split.member)
     answers = None if named_split.answers is None else cached_path(named_split.answers)
     dataset = file_reader.read(source, replace(options, split=named_split.option, answers=answers))
-    return replace(
-        dataset,
-        name=dataset.name if file_reader.is_dataset else named_split.name.replace(":", "."),
-        sources=tuple(Source(key, sha256) for key, sha256 in sums.items()),
-        read_with={
-            "path": named_split.name,
-            "reader": file_reader.name,
-            **replace(options, split=None).to_dict(),
-        },
-    )
+    name = dataset.name if file_reader.is_dataset else named_split.name.replace(":", ".")
+    sources = tuple(Source(key, sha256) for key, sha256 in sums.items())
+    read_with = _read_with(named_split.name, file_reader, replace(options, split=None))
+    return replace(dataset, name=name, sources=sources, read_with=read_with)
 
 
 def _load_from_hub(name: str, reader: str | Reader | None, options: Options) -> Dataset:
@@ -352,12 +349,13 @@ def _load_from_hub(name: str, reader: str | Reader | None, options: Options) -> 
         get_reader(reader) if reader is not None else _detect_reader(source, options.fields)
     )
     dataset = row_reader.read(source, replace(options, subset=None))
-    return replace(
-        dataset,
-        name=hub.title,
-        sources=(Source(hub.name, dataset.fingerprint),),
-        read_with={"path": hub.name, "reader": row_reader.name, **options.to_dict()},
-    )
+    sources = (Source(hub.name, dataset.fingerprint),)
+    read_with = _read_with(hub.name, row_reader, options)
+    return replace(dataset, name=hub.title, sources=sources, read_with=read_with)
+
+
+def _read_with(path: str, reader: Reader, options: Options) -> dict[str, Any]:
+    return {"path": path, "reader": reader.name, **options.to_dict()}
 
 
 def read_split(split: NamedSplit) -> Dataset:
@@ -434,12 +432,12 @@ def _detect_reader(source: InputFiles, fields: Mapping[str, str] | None) -> Read
         (file for file in source.files if file.columns is not None), None
     )
     if data_file is None:
+        argument = quote_argument(source.path + ",reader=")
         raise DataError(
             "no file has a known format",
             source=source.path,
             found=list_names(source.files),
-            hint="Load one of the files, or name the format: "
-            f"{quote_argument(source.path + ',reader=')}NAME",
+            hint=f"Load one of the files, or name the format: {argument}NAME",
         )
     raise _unrecognised_file_error(data_file)
 
@@ -475,13 +473,13 @@ def _unrecognised_file_error(file: InputFile) -> DataError:
         actual = describe_value(file.head)
     else:
         actual = f"text that starts with {describe_value(file.text.lstrip()[:40])}"
+    argument = quote_argument(file.name + ",reader=")
     return DataError(
         "unknown format",
         source=file.name,
         found=actual,
         expected=f"one of the formats {', '.join(READERS)}",
-        hint="To see what a format expects: `classic-rc run "
-        f"{quote_argument(file.name + ',reader=')}NAME`",
+        hint=f"To see what a format expects: `classic-rc run {argument}NAME`",
     )
 
 

@@ -79,10 +79,13 @@ class ArcReader(Reader):
                 labels = [choice.name("label") for choice in choices]
                 if any(choice.has("para") for choice in choices):
                     reading.note(_PARAGRAPHS)
+                id = record.name("id")
+                passage = reading.passage(None, para, file.name, record.where)
+                question = node.text("stem")
                 yield Question(
-                    record.name("id"),
-                    reading.passage(None, para, file.name, record.where),
-                    node.text("stem"),
+                    id,
+                    passage,
+                    question,
                     TextCandidates(texts),
                     read_gold(record, "answerKey", texts, "label", labels),
                     Task.SINGLE_CHOICE,
@@ -176,8 +179,9 @@ def _is_boolq(row: Mapping[str, Any]) -> bool:
     if "answer" in row:
         return isinstance(row["answer"], bool) and not {"options", "choices", "choice"} & row.keys()
     if "label" in row:
-        has_keys = row.keys() == _SUPERGLUE_KEYS
-        return has_keys and type(row["idx"]) is int and row["label"] in (-1, 0, 1)
+        if row.keys() != _SUPERGLUE_KEYS:
+            return False
+        return type(row["idx"]) is int and row["label"] in (-1, 0, 1)
     return row.keys() in _HIDDEN_KEYS and ("title" in row or type(row["idx"]) is int)
 
 
@@ -348,14 +352,11 @@ def _read_xml(file: InputFile, reading: Reading, form: XmlForm) -> Iterator[Ques
                     answers = question.only(form.answer)
                     question.attribute("id")
                     candidates = TextCandidates(map(form.text_of, answers))
+                    question_text = form.text_of(question)
+                    gold = _read_answers(question, answers, form)
+                    meta = reading.meta(**form.facts(node, question))
                     yield Question(
-                        id,
-                        passage,
-                        form.text_of(question),
-                        candidates,
-                        _read_answers(question, answers, form),
-                        Task.SINGLE_CHOICE,
-                        reading.meta(**form.facts(node, question)),
+                        id, passage, question_text, candidates, gold, Task.SINGLE_CHOICE, meta
                     )
 
 

@@ -1,5 +1,5 @@
-"""Rows with one question each: the paths of their fields, their conversion to questions, and
-their base reader. What their gold means is decided in :mod:`classic_rc.datasets.gold`.
+"""Rows with one question each: the fields of a row, the questions of rows, and the base class of
+their readers.
 """
 
 from __future__ import annotations
@@ -38,24 +38,16 @@ from classic_rc.datasets.gold import (
 from classic_rc.datasets.nested_rows import split_rows
 from classic_rc.datasets.reading import Reading
 from classic_rc.datasets.specification import quote_argument
-from classic_rc.encodings import (
-    check_reading,
-)
-from classic_rc.errors import UsageError, unknown_name
+from classic_rc.encodings import check_reading
+from classic_rc.errors import UsageError
 from classic_rc.io.archives import InputFile
 from classic_rc.io.json import Node, describe_value
 from classic_rc.io.values import are_mixed_json, find_lost_form, option_texts
 from classic_rc.option_labels import OPTION_LABELS, cut_labels, name_other_places
-from classic_rc.questions import (
-    Candidate,
-    Gold,
-    Question,
-    Task,
-    TextCandidates,
-)
+from classic_rc.questions import Candidate, Gold, Question, Task, TextCandidates
 from classic_rc.work import tracked
 
-_FEW_SEVERAL = 0.1
+_FEW_SEVERAL = 0.1  # a smaller share with several right answers may be an error: a note says so
 _SORTED = (
     "the candidates are in alphabetical order, because the right answer has its own column, "
     "whose place would give it away"
@@ -76,13 +68,6 @@ def is_own_row(row: Any) -> bool:
     ):
         return False
     return "passage" in row or ("candidates" in row and row.keys() <= OWN_FIELDS.keys() | {"meta"})
-
-
-def parse_task(name: str) -> Task:
-    """Return the task with this name, or raise UsageError."""
-    if name not in TASKS:
-        raise unknown_name("task", name, TASKS)
-    return TASKS[name]
 
 
 def read_questions(
@@ -138,16 +123,17 @@ def read_questions(
     for row in read_rows:
         with reading.at(row.node, row.id):
             gold = decode_gold(row, task, coding)
-            decoded.append(
-                (row, shared_golds.setdefault(gold, gold) if isinstance(gold, frozenset) else gold)
-            )
+            if isinstance(gold, frozenset):
+                gold = shared_golds.setdefault(gold, gold)
+            decoded.append((row, gold))
     with_several = [row for row, gold in decoded if len(gold or ()) > 1]
     if is_inferred and task is Task.SINGLE_CHOICE and with_several:
         task = Task.MULTIPLE_ANSWER  # letters or indices joined in one text
         if len(with_several) < _FEW_SEVERAL * len(decoded):
+            share = f"{len(with_several):,} of {len(decoded):,}"
             reading.note(
-                f"read as multiple-answer questions: {len(with_several):,} of {len(decoded):,} "
-                f"have several right answers (the first: {with_several[0].node.where})"
+                f"read as multiple-answer questions: {share} have several right answers (the "
+                f"first: {with_several[0].node.where})"
             )
     if fields and task.has_choices:
         _check_mapping(decoded, fields)
@@ -156,7 +142,9 @@ def read_questions(
     while decoded:  # each row is freed when its question is there
         row, gold = decoded.pop()
         with reading.at(row.node, row.id):
-            meta = {**row.meta, **decode_votes(row, task, vote_coding)} if row.votes else row.meta
+            meta = row.meta
+            if row.votes:
+                meta = meta | decode_votes(row, task, vote_coding)
             yield Question(row.id, row.passage, row.question, row.candidates, gold, task, meta)
 
 
@@ -280,22 +268,31 @@ def _read_row(
     if isinstance(gold, list) and labels == list(map(str, gold)):
         labels = None  # they say which options are right
     id = values.name(fields["id"]) if has("id") else None
+    # A date in milliseconds has 11 digits or more; most ids are shorter, and need no look.
     if id is not None and len(id) > 9 and id.isdecimal():
         _check_form(node, fields["id"], id)
     facts = _collect_meta(node, values, fields, used)
     if labels is not None and name_other_places(labels):
         facts[OPTION_LABELS] = tuple(labels)
+    default_id = f"line-{node.line}" if node.line else f"row-{number}"
+    question = values.text(fields["question"])
+    task = TASKS.get(fields.get("task", ""))  # fields may name the task in place of a path
+    if has("task"):
+        task = _read_task(values, fields["task"])
+    votes = find_votes(node, fields[ANNOTATORS]) if ANNOTATORS in fields else {}
+    # The values of a large dataset would stay in memory. Checks of fields need them.
+    row_node = node.with_value(None) if is_own and reading.texts.is_open else node
     return RawRow(
-        node.with_value(None) if is_own and reading.texts.is_open else node,
-        id or (f"line-{node.line}" if node.line else f"row-{number}"),
+        row_node,
+        id or default_id,
         passage,
-        values.text(fields["question"]),
+        question,
         candidates,
         labels,
         None if has_empty_gold else gold,
-        _read_task(values, fields["task"]) if has("task") else TASKS.get(fields.get("task", "")),
+        task,
         reading.meta(**facts),
-        find_votes(node, fields[ANNOTATORS]) if ANNOTATORS in fields else {},
+        votes,
     )
 
 

@@ -48,14 +48,14 @@ def convert_fields(
         for row in rows:
             with reading.at(row):
                 name = group(row)
-                if isinstance(id, str):
-                    question_id: str | None = row.name(id)
-                else:
-                    question_id = id(row, numbers[name], reading.split)
+                number = numbers[name]
                 numbers[name] += 1
-                values = {}
-                for role, field in fields.items():
-                    values[role] = row.text(field) if isinstance(field, str) else field(row)
+                question_id = (
+                    row.name(id) if isinstance(id, str) else id(row, number, reading.split)
+                )
+                values: dict[str, Any] = {}
+                for key, field in fields.items():
+                    values[key] = row.text(field) if isinstance(field, str) else field(row)
                 yield make_row(row, id=question_id, task=task.value, **values)
 
     return convert
@@ -76,8 +76,9 @@ class Schema:
         """Return whether a row has this schema."""
         if not isinstance(row, Mapping) or not self.keys.keys() <= row.keys():
             return False
-        for key, inner in self.keys.items():
-            if inner and not (isinstance(row[key], Mapping) and inner <= row[key].keys()):
+        for key, inner_keys in self.keys.items():
+            inner = row[key]
+            if inner_keys and not (isinstance(inner, Mapping) and inner_keys <= inner.keys()):
                 return False
         return not is_own_row(row) and self.check(row)
 
@@ -102,11 +103,13 @@ class SchemaReader(Reader):
         """Yield one question per row."""
         schema = self._schema_of(file)
         if schema is None:
+            row = first_row(file, self.takes_tables)
+            expected = " or ".join(", ".join(schema.keys) for schema in self.schemas)
             raise DataError(
                 f"no row of {self.title}",
                 source=file.name,
-                found=describe_value(first_row(file, self.takes_tables)),
-                expected=" or ".join(", ".join(schema.keys) for schema in self.schemas),
+                found=describe_value(row),
+                expected=expected,
             )
         is_json = file.head is not None
         rows = file.records(reading.guard) if is_json else read_table(file, reading)
@@ -132,9 +135,9 @@ def first_row(file: InputFile, takes_tables: bool = False) -> Any:
 
 def make_row(node: Node, **roles: Any) -> Node:
     """Return a row of our schema at the place of the row that it is made of."""
-    for role, value in roles.items():
-        if isinstance(value, frozenset):
-            roles[role] = sorted(value)
+    gold = roles.get("gold")
+    if isinstance(gold, frozenset):
+        roles["gold"] = sorted(gold)
     return node.with_value(roles)
 
 

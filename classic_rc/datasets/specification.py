@@ -72,11 +72,11 @@ class DataSpec:
 
     def __str__(self) -> str:
         settings = [f",{name}={value}" for name, value in self.settings.items()]
-        return self.path + "".join(settings)
+        return "".join([self.path, *settings])
 
     def with_default(self, **settings: Any) -> DataSpec:
         """Return the specification with settings for those that it does not give."""
-        missing = {name: v for name, v in settings.items() if getattr(self, name) is None}
+        missing = {name: settings[name] for name in settings if getattr(self, name) is None}
         return replace(self, **missing)
 
     def with_paths(self, change: Callable[[str], str]) -> DataSpec:
@@ -101,10 +101,11 @@ def parse_data(text: str) -> DataSpec:
     'passage=text,question=q'
     """
     settings = [] if os.path.exists(text) else list(_SETTING.finditer(text))
-    n_in_path = len(settings) - 1  # the longest path that exists has the settings before this one
-    while n_in_path > 0 and not os.path.exists(text[: settings[n_in_path].start()]):
-        n_in_path -= 1
-    settings = settings[max(n_in_path, 0) :]
+    # The longest path that exists wins: what looks like a setting may be part of a file's name.
+    for i in range(len(settings) - 1, 0, -1):
+        if os.path.exists(text[: settings[i].start()]):
+            settings = settings[i:]
+            break
     if not settings:
         return DataSpec(text)
     path = text[: settings[0].start()].strip()
@@ -170,7 +171,8 @@ class DatasetFiles:
     name: str | None = None  # of the dataset that the shards make; None for one path
 
     def __str__(self) -> str:
-        return self.paths[0] if len(self.paths) == 1 else f"{self.name} ({len(self.paths)} files)"
+        n_paths = len(self.paths)
+        return self.paths[0] if n_paths == 1 else f"{self.name} ({n_paths} files)"
 
     @property
     def spans(self) -> int | None:

@@ -1,4 +1,6 @@
-"""Splits: the names that files have for them, and the choice of one."""
+"""The standard names of splits, the splits in the names of files, and the choice of a split or
+subset.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +10,9 @@ from functools import lru_cache
 from typing import TypeVar
 
 from classic_rc.errors import DataError
+from classic_rc.questions import Question
 
 _Item = TypeVar("_Item")
-
 SPLIT_NAMES = {
     **dict.fromkeys(("train", "training"), "train"),
     **dict.fromkeys(("dev", "development", "val", "valid", "validation"), "dev"),
@@ -35,6 +37,11 @@ def find_split_name(name: str) -> str | None:
     """
     split_words = {word for word in re.split(r"[^a-z]+", name.lower()) if word in SPLIT_NAMES}
     return split_words.pop() if len(split_words) == 1 else None
+
+
+def split_in_meta(question: Question) -> str | None:
+    """Return the split that the meta of a question names, or None."""
+    return str(question.meta["split"]) if "split" in question.meta else None
 
 
 def canonical_split(split: str) -> str:
@@ -62,11 +69,9 @@ def select_part(
     names = list(dict.fromkeys(name for name in part_of.values() if name is not None))
     if requested is None or (kind == "split" and not names):
         return items
-    selected = []
-    for item in items:
-        name = part_of[item]
-        if name is not None and normalise(name) == normalise(requested):
-            selected.append(item)
+    normalised = normalise(requested)
+    matching_names = {name for name in names if normalise(name) == normalised}
+    selected = [item for item in items if part_of[item] in matching_names]
     if not selected:
         raise DataError(
             f"no such {kind}",

@@ -92,10 +92,10 @@ class SquadReader(Reader):
             )
             raise node.error("no answer", field="answers", found="an empty list", expected=expected)
         texts = [answer.text("text") for answer in answers]
-        spans = []
+        spans, passage_text = [], passage.text
         for text, answer in zip(texts, answers, strict=True):
             start = answer.integer("answer_start")
-            spans.append(_locate_answer(text, start, passage.text, reading, node.source))
+            spans.append(_locate_answer(text, start, passage_text, reading, node.source))
         # In SQuAD equal texts are annotators who agree. In Quoref each span counts, so equal texts
         # stay.
         accepted = tuple(texts) if self.task is Task.MULTI_SPAN else tuple(dict.fromkeys(texts))
@@ -152,11 +152,10 @@ def _locate_answer(
                 "answers whose text is not in their passage (kept)", source, describe_value(text)
             )
             return None
-        first = max(start, 0)
-        actual = f"{describe_value(passage[first : first + len(text)])} at {start}"
+        actual = f"{describe_value(passage[start : start + len(text)])} at {start}"
         reading.repair(
             "answer offsets moved to the answer's text", source, actual, describe_value(text)
         )
-        in_passage = [place for place in starts if place >= 0]
-        start = min(in_passage, key=lambda place: abs(place - start))
+        occurrences = [occurrence for occurrence in starts if occurrence >= 0]
+        start = min(occurrences, key=lambda occurrence: abs(occurrence - start))
     return start, start + len(text)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from operator import add, or_
@@ -50,8 +50,8 @@ class DatasetContents:
     @cached_property
     def candidates(self) -> TokenCounts:
         """The candidates' tokens, question by question; generated spans are left out."""
-        with_candidates = (q for q in self.dataset if not q.task.has_spans)
-        return self._count([c.text for q in with_candidates for c in q.candidates])
+        questions = [question for question in self.dataset if not question.task.has_spans]
+        return self._count([c.text for question in questions for c in question.candidates])
 
     @cached_property
     def gold(self) -> TokenCounts:
@@ -66,8 +66,9 @@ class DatasetContents:
     def _count(self, texts: list[str]) -> TokenCounts:
         tokens, offsets = self._encoder.encode(texts)
         words = self._encoder.vocabulary
-        distinct_words = frozenset(words[i] for i in np.unique(tokens).tolist())
-        return TokenCounts(np.diff(offsets), distinct_words)
+        distinct_tokens = np.unique(tokens).tolist()
+        vocabulary = frozenset(words[token] for token in distinct_tokens)
+        return TokenCounts(np.diff(offsets), vocabulary)
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +136,7 @@ class Statistic:
     is_share: bool = False  # whether tables show it in percent
 
 
-def _values(numbers: Iterator[Any]) -> MeasuredValues:
+def _values(numbers: Iterable[Any]) -> MeasuredValues:
     return MeasuredValues(np.array(list(numbers)))
 
 
@@ -147,17 +148,18 @@ def _questions_per_passage(contents: DatasetContents) -> MeasuredValues:
 def _gold_verbatim(contents: DatasetContents) -> MeasuredValues:
     dataset = contents.dataset
     passages = {id(passage): normalised_text(passage.text) for passage in dataset.passages}
-    is_verbatim = []
+    is_in_passage = []
     for question in dataset:
         passage = passages[id(question.passage)]
-        is_verbatim += [normalised_text(text) in passage for text in question.gold_texts]
-    return _values(iter(is_verbatim))
+        is_in_passage += [normalised_text(text) in passage for text in question.gold_texts]
+    return _values(is_in_passage)
 
 
 def _begins_with(word: str) -> Callable[[DatasetContents], MeasuredValues]:
     def first_word(contents: DatasetContents) -> MeasuredValues:
         starts = (question.text.split(None, 1)[:1] for question in contents.dataset)
-        return _values(bool(s) and s[0].lower().rstrip(",'’s") == word for s in starts)
+        first_words = ("".join(start).lower().rstrip(",'’s") for start in starts)
+        return _values(first_word == word for first_word in first_words)
 
     return first_word
 
@@ -241,12 +243,15 @@ class DatasetStatistics:
         """Return plain data, without the lengths; shares are fractions."""
         rows = []
         for row in self.rows:
-            plain_row = {
-                "statistic": row.statistic.label,
-                "definition": row.statistic.definition,
-                "values": [measure.to_dict() for measure in row.measures],
-            }
-            rows.append(plain_row)
+            measures = [measure.to_dict() for measure in row.measures]
+            statistic = row.statistic
+            rows.append(
+                {
+                    "statistic": statistic.label,
+                    "definition": statistic.definition,
+                    "values": measures,
+                }
+            )
         return {"columns": list(self.columns), "rows": rows, "analyzer": self.analyzer}
 
 
@@ -290,9 +295,9 @@ def describe_datasets(datasets: Sequence[Dataset], analyzer: str = "word") -> Da
     }
     contents = [DatasetContents(split, encoder) for split in splits]
     together = len(splits) > 1 and len(kinds) == 1
-    lengths = {}
-    for split, content in zip(splits, contents, strict=True):
-        lengths[split.name] = {
+    lengths: dict[str, dict[str, MeasuredValues]] = {}
+    for content in contents:
+        lengths[content.dataset.name] = {
             "passage": MeasuredValues(content.passages.lengths),
             "question": MeasuredValues(content.questions.lengths),
             "candidate": MeasuredValues(content.candidates.lengths),
@@ -349,16 +354,17 @@ def measure_label_balance(dataset: Dataset) -> Balance | None:
     if dataset.task is not Task.SINGLE_CHOICE or counts.max(initial=0) < 2:
         return None
     rights = np.array([len(q.gold or ()) for q in dataset])
+    n_positions = counts.max()
     positions = [i for q in dataset for i in q.gold or () if isinstance(i, int)]
-    observed = np.bincount(positions, minlength=counts.max())
-    has = counts[:, None] > np.arange(counts.max())
-    share = rights / np.maximum(counts, 1)
-    expected = np.where(has, share[:, None], 0).sum(axis=0)
+    observed = np.bincount(positions, minlength=n_positions)
+    has_position = counts[:, None] > np.arange(n_positions)
+    shares = rights / np.maximum(counts, 1)
+    expected = np.where(has_position, shares[:, None], 0).sum(axis=0)
     likely = expected > 0
-    if likely.sum() < 2:
+    n_likely = likely.sum()
+    if n_likely < 2:
         return None
-    squares = (observed - expected)[likely] ** 2
-    chi_square = float(np.sum(squares / expected[likely]))
-    return Balance(
-        tuple(observed.tolist()), chi_square, float(chdtrc(likely.sum() - 1, chi_square))
-    )
+    differences = (observed - expected)[likely]
+    chi_square = float(np.sum(differences**2 / expected[likely]))
+    p_value = float(chdtrc(n_likely - 1, chi_square))
+    return Balance(tuple(observed.tolist()), chi_square, p_value)

@@ -12,8 +12,8 @@ from typing import Any
 
 from classic_rc.questions import Candidate, Passage, TextCandidates, candidate_texts
 
-_KEPT_CHARACTERS = 2**24
-_BLOCK_CHARACTERS = 2**15
+_KEPT_CHARACTERS = 2**24  # of the first texts, which stay in memory
+_BLOCK_CHARACTERS = 2**15  # of the texts that one access reads from the file
 
 
 class TextStore:
@@ -43,8 +43,9 @@ class TextStore:
     ) -> Passage:
         """Return a passage, whose text may be in the file."""
         facts = (sentences, meta) if meta else (sentences,)
-        place = self._add(text, len(text))
-        return StoredPassage(id, place, *facts) if place else Passage(id, text, *facts)
+        if place := self._add(text, len(text)):
+            return StoredPassage(id, place, *facts)
+        return Passage(id, text, *facts)
 
     def keep_candidates(self, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
         """Return the candidates, or the same with their texts in the file; consecutive questions
@@ -112,6 +113,7 @@ class _File:
         if self._file is None:
             import tempfile
 
+            # No buffer: a full disk must show before the values leave the memory.
             self._file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - it is open as long as it is read
         data = marshal.dumps(block.values)
         self._file.seek(self._size)

@@ -109,10 +109,13 @@ class InputFiles:
         output format of sha256sum.
         """
         if self.archive or len(files) <= _MAX_LISTED_FILES:
-            origins = [file.origin or Source(file.name, file.sha256) for file in files]
-            return tuple(dict.fromkeys(origins))
-        listing = (("/".join(file.path), file.sha256) for file in files)
-        return (Source(self.path, sha256_of_listing(listing)),)
+            sources = (file.origin or Source(file.name, file.sha256) for file in files)
+            return tuple(dict.fromkeys(sources))
+        return (
+            Source(
+                self.path, sha256_of_listing(("/".join(file.path), file.sha256) for file in files)
+            ),
+        )
 
 
 def open_input(path: str | os.PathLike[str]) -> InputFiles:
@@ -130,8 +133,10 @@ def open_input(path: str | os.PathLike[str]) -> InputFiles:
         others, saved = _find_saved(name, list(_walk(name)))
         files = []
         for parts in (*others, *saved):
-            path, depth = os.path.join(name, *parts), max(len(parts) - 1, 0)
-            files.append(InputFile(path, parents + parts, depth, saved=saved.get(parts)))
+            path_of_file = os.path.join(name, *parts)
+            depth = max(len(parts) - 1, 0)  # a saved dataset may be the folder itself: ()
+            file = InputFile(path_of_file, parents + parts, depth, saved=saved.get(parts))
+            files.append(file)
         return _make_input(name, files, None, is_folder=True)
     single = InputFile(name)
     form = archive_format(single.start)
@@ -146,8 +151,8 @@ def open_input(path: str | os.PathLike[str]) -> InputFiles:
     members: dict[tuple[str, ...], InputFile] = {}
     origin = Source(name, single.sha256)
     for parts, content in archive_members(stored, name):
-        path = "/".join((name, *parts))
-        members[parts] = InputFile(path, parts, len(parts) - 1, content, origin)
+        member_name = "/".join((name, *parts))
+        members[parts] = InputFile(member_name, parts, len(parts) - 1, content, origin)
     return _make_input(name, list(members.values()), origin, members=members)
 
 
@@ -346,10 +351,8 @@ class InputFile:
         parsed in `guard`: if it suppresses the error of a line, that line is left out.
         """
         if self.columns is not None:
-            return (
-                Node(row, self.name, f"row {number}")
-                for number, row in enumerate(self.columns.rows())
-            )
+            rows = enumerate(self.columns.rows())
+            return (Node(row, self.name, f"row {number}") for number, row in rows)
         value, is_all = self._first_value
         guard = nullcontext() if guard is None else guard
         if not is_all:
@@ -425,20 +428,22 @@ def _find_saved(
     """Return the other files, and the folders of ``save_to_disk`` and the shards that are one
     dataset each.
     """
-    marked = [parts[:-1] for parts in paths_below if parts[-1] == "state.json"]
-    saved = {}
-    for parts in marked:
-        if dataset := find_saved(os.path.join(folder, *parts)):
-            saved[parts] = dataset
+    saved: dict[tuple[str, ...], SavedDataset] = {}
+    for *parents, base in paths_below:
+        if base == "state.json" and (dataset := find_saved(os.path.join(folder, *parents))):
+            saved[tuple(parents)] = dataset
     if saved:
         lists = {(*parts[:-1], "dataset_dict.json") for parts in saved}
-        is_in_saved = lambda parts: any(parts[:i] in saved for i in range(len(parts)))  # noqa: E731
-        paths_below = [p for p in paths_below if p not in lists and not is_in_saved(p)]
+
+        def belongs_to_saved(parts: tuple[str, ...]) -> bool:
+            return parts in lists or any(parts[:i] in saved for i in range(len(parts)))
+
+        paths_below = [parts for parts in paths_below if not belongs_to_saved(parts)]
     shards = join_shards(["/".join(parts) for parts in paths_below if parts[-1].endswith(SUFFIXES)])
     joined = {path for paths in shards.values() for path in paths}
     for name, paths in shards.items():
-        shard_paths = tuple(os.path.join(folder, *path.split("/")) for path in paths)
-        saved[tuple(name.split("/"))] = SavedDataset(shard_paths)
+        shard_paths = [os.path.join(folder, *path.split("/")) for path in paths]
+        saved[tuple(name.split("/"))] = SavedDataset(tuple(shard_paths))
     return [
         parts for parts in paths_below if "/".join(parts) not in joined
     ] if joined else paths_below, saved

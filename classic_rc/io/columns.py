@@ -44,10 +44,10 @@ def find_saved(folder: str) -> SavedDataset | None:
     """
     try:
         state = json.loads(Path(folder, "state.json").read_text(encoding="utf-8"))
-        names = [entry["filename"] for entry in state["_data_files"]]
+        names = [str(entry["filename"]) for entry in state["_data_files"]]
     except (OSError, ValueError, KeyError, TypeError):  # a file with this name can be anything
         return None
-    paths = tuple(os.path.join(folder, os.path.basename(str(name))) for name in names)
+    paths = tuple(os.path.join(folder, os.path.basename(name)) for name in names)
     for path in paths:
         if not os.path.isfile(path):
             raise DataError(
@@ -67,15 +67,15 @@ def join_shards(paths: Sequence[str]) -> dict[str, tuple[str, ...]]:
     >>> join_shards(["dev-00000-of-00001.parquet", "train-1-of-2.parquet", "train-0-of-2.parquet"])
     {'train-*-of-2.parquet': ('train-0-of-2.parquet', 'train-1-of-2.parquet')}
     """
-    groups: dict[str, dict[int, str]] = {}
+    groups: dict[tuple[str, int], dict[int, str]] = {}
     for path in paths:
         if match := _SHARD.fullmatch(path):
-            groups.setdefault(f"{match[1]}-*-of-{match[3]}{match[4]}", {})[int(match[2])] = path
-    joined = {}
-    for name, shards in groups.items():
+            name = f"{match[1]}-*-of-{match[3]}{match[4]}"
+            groups.setdefault((name, int(match[3])), {})[int(match[2])] = path
+    joined: dict[str, tuple[str, ...]] = {}
+    for (name, n_shards), shards in groups.items():
         numbers = sorted(shards)
-        n_shards = int(name.rpartition("-")[2].partition(".")[0])
-        if len(shards) > 1 and numbers == list(range(n_shards)):
+        if len(numbers) > 1 and numbers == list(range(n_shards)):
             joined[name] = tuple(shards[number] for number in numbers)
     return joined
 
@@ -145,11 +145,14 @@ class ColumnarRows:
             ):
                 yield _open(content)
         except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
-            is_shard = isinstance(file, str) and len(self.files) > 1
+            source = self.source
+            if isinstance(file, str) and len(self.files) > 1:
+                source = file
+            first_line = str(error).partition("\n")[0]
             raise DataError(
                 "the file is damaged or incomplete",
-                source=str(file) if is_shard else self.source,
-                found=str(error).partition("\n")[0][:120].rstrip("."),
+                source=source,
+                found=first_line[:120].rstrip("."),
                 expected="a whole Parquet or Arrow file",
             ) from None
 

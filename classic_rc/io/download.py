@@ -82,13 +82,15 @@ def download(
             if (seconds := next(waits, None)) is not None:
                 time.sleep(seconds)
                 continue
-            advice = f"{partial_file.size:,} bytes are kept, and the same command continues them"
-            raise DataError(
-                "the download broke off" if partial_file.size else "the download failed",
-                source=url,
-                found=str(problem),
-                hint=advice if partial_file.size and expected.sha256 else hint,
-            ) from None
+            if not partial_file.size:
+                failure = "the download failed"
+            else:
+                failure = "the download broke off"
+                if expected.sha256:
+                    hint = (
+                        f"{partial_file.size:,} bytes are kept, and the same command continues them"
+                    )
+            raise DataError(failure, source=url, found=str(problem), hint=hint) from None
         if not partial_file.size:
             raise DataError(
                 "the server sends an empty file", source=url, expected="content", hint=hint

@@ -70,9 +70,9 @@ def check_is_regular(path: str | Path, hint: str = "Write its content to a file"
 
     A folder, or a path that cannot be looked at, is left to the function that opens it.
     """
-    kind = None
-    if os.path.exists(path):
-        kind = _KINDS.get(stat.S_IFMT(os.stat(path).st_mode))
+    if not os.path.exists(path):
+        return
+    kind = _KINDS.get(stat.S_IFMT(os.stat(path).st_mode))
     if kind is not None:
         raise DataError(
             "not a regular file",
@@ -214,7 +214,9 @@ def read_input(path: str | Path) -> bytes:
         # The size is exact for most files. For a pipe it is 0, and a file may grow while it is
         # read.
         data = file.read(size + 1)
-        return data if len(data) <= size else data + _read_limited(file, str(path), len(data))
+        if len(data) <= size:
+            return data
+        return data + _read_limited(file, str(path), len(data))
 
 
 @contextmanager
@@ -383,7 +385,7 @@ def sha256_of(path: str | Path) -> str:
     """
     path = Path(path)
     if path.is_dir():
-        files = {}
+        files: dict[str, Path] = {}
         for member in path.rglob("*"):
             if member.is_file() and member.name not in _IGNORED_NAMES:
                 files[member.relative_to(path).as_posix()] = member

@@ -413,7 +413,7 @@ def _check_values(root: Node) -> None:
         if isinstance(value, dict):
             stack += [node.at(key) for key in reversed(value)]
         elif isinstance(value, list):
-            stack += [node.at(i) for i in range(len(value) - 1, -1, -1)]
+            stack += map(node.at, reversed(range(len(value))))
 
 
 class Seconds(dict[str, float]):

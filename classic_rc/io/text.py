@@ -373,8 +373,9 @@ def _decoding_error(
     """Return the error for a byte, or a NUL character, after a text that begins at an offset."""
     offset += len(before.encode(encoding))
     line = n_lines + _with_line_feeds(before).count("\n") + 1
-    actual, expected = "a NUL character", "text (UTF-16 needs its byte order mark)"
-    if byte is not None:
+    if byte is None:
+        actual, expected = "a NUL character", "text (UTF-16 needs its byte order mark)"
+    else:
         actual, expected = f"the byte 0x{byte:02x}", f"{encoding.upper()} text"
     return DataError(
         "the file is not valid text",

@@ -118,7 +118,7 @@ def column_converter(kind: Any, feature: Any = None) -> Convert:
         inner = column_converter(kind.item_type)
         convert = lambda pairs: {str(key): inner(value) for key, value in pairs}  # noqa: E731
     elif types.is_struct(kind):
-        members = {}
+        members: dict[str, Convert] = {}
         for member in map(kind.field, range(kind.num_fields)):
             inner_feature = _inner_feature(feature, member.name)
             members[member.name] = column_converter(member.type, inner_feature)
@@ -163,10 +163,10 @@ def _only_count(names: Sequence[str]) -> bool:
     lower = [str(name).lower() for name in names]
     stem = os.path.commonprefix(lower).rstrip("0123456789")  # noqa: RUF071
     n = len(names)
-    counts = [[str(i) for i in range(n)]]
+    numbers = list(map(str, range(n + 1)))
+    counts = [numbers[:n]]
     if stem and n > 1:
-        counts.append([str(i) for i in range(1, n + 1)])
-        counts.append(list(ascii_lowercase[:n]))
+        counts += [numbers[1:], list(ascii_lowercase[:n])]
     return lower == ["false", "true"] or [name.removeprefix(stem) for name in lower] in counts
 
 
@@ -213,7 +213,9 @@ class _ValueColumn:
 
     def may_change(self) -> bool:
         """Return whether a value that came may still change."""
-        return self.form in (float, Midnight) or any(m.may_change() for m in self.members.values())
+        if self.form in (float, Midnight):
+            return True
+        return any(member.may_change() for member in self.members.values())
 
     def mend(self, value: Any) -> Any:
         """Return a value in the form of its column."""

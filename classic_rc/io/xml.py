@@ -124,11 +124,9 @@ def parse_xml(text: str, source: str) -> Element:
     try:
         parser.Parse(text, True)
     except expat.ExpatError as error:
-        raise DataError(
-            f"not well-formed XML ({expat.ErrorString(error.code)})",
-            source=source,
-            where=f"line {error.lineno} column {error.offset + 1}",
-        ) from None
+        problem = f"not well-formed XML ({expat.ErrorString(error.code)})"
+        where = f"line {error.lineno} column {error.offset + 1}"
+        raise DataError(problem, source=source, where=where) from None
     return roots[0]
 
 
@@ -151,10 +149,10 @@ def plain_document(root: Element) -> Any:
         for name, value in element.attributes.items():
             values_of[element.tag, name].add(value.lower())
     flags = {place for place, values in values_of.items() if values <= _FLAGS.keys()}
-    repeated = set()
+    repeated: set[tuple[str, str]] = set()
     for element in elements:
         counts = Counter(child.tag for child in element.children)
-        repeated |= {(element.tag, tag) for tag, count in counts.items() if count > 1}
+        repeated.update((element.tag, tag) for tag, count in counts.items() if count > 1)
 
     def plain(element: Element, flag_names: Set[str] = frozenset()) -> Any:
         text = element.text.strip()

@@ -196,7 +196,7 @@ def test_zip_archives_are_read_in_place(tmp_path, article, write):
     assert load(tmp_path / "RACE").fingerprint == dataset.fingerprint
 
 
-def test_answers_in_another_archive(tmp_path, write):
+def test_answers_can_be_in_another_archive(tmp_path, write):
     story = write(tmp_path, "mctest")
     answers = story.with_suffix(".ans").read_bytes()
     (tmp_path / "stories.zip").write_bytes(_zip(("MCTest/mc160.dev.tsv", story.read_bytes())))

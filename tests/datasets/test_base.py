@@ -49,7 +49,7 @@ def test_the_split_comes_from_the_file_name(tmp_path, write):
         load(tmp_path / "val.json", split="test")
 
 
-def test_a_folder_of_splits(tmp_path, content, write):
+def test_a_folder_of_splits_is_read_whole_or_by_split(tmp_path, content, write):
     for split in ("train", "dev"):
         value = content("quoref")
         value["data"][0]["paragraphs"][0]["qas"][0]["id"] = split
@@ -124,7 +124,7 @@ def test_folders_with_too_many_levels_or_files_are_refused(tmp_path, monkeypatch
         load(deep)
 
 
-def test_race_in_folders(tmp_path, content, write):
+def test_race_in_folders_is_read_by_split_and_level(tmp_path, content, write):
     for level, number in [("high", 2), ("high", 10), ("middle", 1)]:
         value = content("race") | {"id": f"{level}{number}.txt"}
         write(tmp_path / "RACE" / "test", "race", value, name=f"{level}/{number}.txt")

@@ -8,10 +8,11 @@ import pytest
 
 from classic_rc.datasets import load
 from classic_rc.errors import DataError
+from tests.contents import cut
 from tests.errors import raises
 
 
-def test_cbt(tmp_path, write):
+def test_cbt_has_twenty_sentences_and_a_query(tmp_path, write):
     dataset = load(write(tmp_path, "cbt"))
     assert (dataset.name, dataset.split, len(dataset)) == ("cbt.valid.NE", "valid", 2)
     first, second = dataset
@@ -22,12 +23,12 @@ def test_cbt(tmp_path, write):
         c.text for c in first.candidates
     ] == "Ann Bob Carla Dora Emil Fay Gus Hal Ida Jo".split()
     assert first.meta == {"type": "NE"}
-    sentences = [first.passage.text[start:end] for start, end in first.passage.sentences]
+    sentences = cut(first.passage.text, first.passage.sentences)
     assert len(sentences) == 20
     assert (sentences[0], sentences[19]) == ("Fay had 1 `` figs '' .", "Fay had 20 `` figs '' .")
 
 
-def test_cbt_folder(tmp_path, write):
+def test_cbt_folder_is_read_by_kind_of_word(tmp_path, write):
     for kind in ("NE", "CN"):
         for split in ("train", "test_2500ex"):
             write(tmp_path, "cbt", name=f"CBTest/data/cbtest_{kind}_{split}.txt")

@@ -17,7 +17,7 @@ from tests.errors import raises
 _PASSAGE = "@entity2 , who met @entity0 in @entity11 , said @entity0 was glad ."
 
 
-def test_cnn_dailymail(tmp_path, write):
+def test_candidates_are_the_entities_of_the_passage(tmp_path, write):
     (question,) = load(write(tmp_path, "cnn-dailymail"))
     assert (question.id, question.task, question.gold) == ("0a1b", Task.CLOZE, ("@entity0",))
     assert question.text == "@placeholder likes @entity11"

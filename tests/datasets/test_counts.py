@@ -89,7 +89,7 @@ def test_mcscript_counts_the_text_without_questions(shared_data):
     assert load(shared_data / "mcscript", split="train").notes == ("passages without questions: 1",)
 
 
-def test_dream_folder(shared_data):
+def test_dream_folder_has_the_published_splits(shared_data):
     dataset = load(shared_data / "dream")
     assert len(dataset) == 6_116 + 2_040
     assert {q.meta["split"] for q in dataset} == {"train", "dev"}

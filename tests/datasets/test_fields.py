@@ -147,7 +147,7 @@ def test_true_alone_is_the_second_constant():
     assert [q.gold_texts for q in dataset] == [("yes",), ("yes",)]
 
 
-def test_keys_with_commas(tmp_path):
+def test_keys_with_commas_are_given_in_json(tmp_path):
     row = {"a, b": "It rained.", "q=r": "What?", "c": ["rain", "sun"], "g": 0}
     path = tmp_path / "a.jsonl"
     path.write_text(json.dumps(row), "utf-8")

@@ -142,7 +142,7 @@ def test_random_bytes_are_read_or_refused(tmp_path, data):
 
 @given(data=st.data())
 @_FUZZ
-def test_fields_of_any_rows(tmp_path, data):
+def test_fields_of_any_rows_are_read_or_refused(tmp_path, data):
     row = {
         "p": "Ann sang.",
         "q": {"t": "Who sang?"},

@@ -189,7 +189,7 @@ def test_subsets_and_splits_are_listed(hub):
 
 
 @needs_datasets
-def test_errors_of_the_hub(hub, monkeypatch):
+def test_errors_of_the_hub_name_the_dataset(hub, monkeypatch):
     with raises(DataError, source="hf:own/none"):
         load("hf:own/none")
     with raises(DataError, source="hf:own/plain", found="v9", problem="unknown revision"):

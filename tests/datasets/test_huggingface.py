@@ -9,6 +9,7 @@ import pytest
 from classic_rc.datasets import from_rows, load
 from classic_rc.errors import DataError, UsageError
 from classic_rc.questions import Task
+from tests.contents import cut
 from tests.errors import raises
 
 
@@ -80,7 +81,7 @@ def test_rows_of_multirc_are_grouped_by_question(tmp_path, write, content):
         from_rows([rows[0], rows[1] | {"label": -1}])
 
 
-def test_rows_of_record(tmp_path, write, content):
+def test_rows_of_record_have_mentions_as_candidates(tmp_path, write, content):
     original = load(write(tmp_path, "record-line"))
     line = content("record-line")
     text = line["passage"]["text"]
@@ -90,7 +91,7 @@ def test_rows_of_record(tmp_path, write, content):
         "query": line["qas"][0]["query"],
         "entities": ["Ann Lee", "Bob", "Rome"],
         "entity_spans": {
-            "text": [text[a:b] for a, b in spans],
+            "text": cut(text, spans),
             "start": [a for a, _ in spans],
             "end": [b for _, b in spans],
         },

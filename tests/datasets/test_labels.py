@@ -112,7 +112,9 @@ def test_numeric_ids_become_strings(tmp_path):
         ("", None, None, None, "an id and labels"),
     ],
 )
-def test_malformed_label_files(read, tmp_path, content, where, field, reported, expected):
+def test_malformed_label_files_are_refused(
+    read, tmp_path, content, where, field, reported, expected
+):
     facts = {
         "where": where,
         "field": field,
@@ -218,7 +220,7 @@ def test_released_race_types_are_checked_against_the_questions(tmp_path):
             read_labels(path, data)
 
 
-def test_a_folder_of_categories(tmp_path):
+def test_a_folder_of_categories_is_read(tmp_path):
     for name, ids in (("who", "story0,0\nstory0,1\n"), ("neg", "story0,1"), ("empty", "")):
         (tmp_path / f"{name}.txt").write_text(ids, encoding="utf-8")
     (labels,) = read_labels(tmp_path, MADE)

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from classic_rc import evaluate
 from classic_rc.datasets import PERTURBATIONS, from_rows, load, perturb_dataset
+from classic_rc.datasets.edits import Settings
 from classic_rc.datasets.own_files import to_jsonl
-from classic_rc.datasets.perturbations import Settings
 from classic_rc.errors import DataError, UsageError
 from classic_rc.folds import FoldPlan
 from classic_rc.harness.task import harness_rows, harness_yaml
@@ -26,6 +26,7 @@ from classic_rc.reports.result_tables import perturbation_table
 from classic_rc.running import evaluate_perturbed
 from classic_rc.text.analyzers import get_tokenizer
 from classic_rc.text.sentences import split_sentences
+from tests.contents import cut
 from tests.depth import thinned
 from tests.errors import raises
 
@@ -115,7 +116,7 @@ def test_function_words_go_with_one_blank_each():
     assert copied("no-content-words").text == one()[0].text
 
 
-def test_function_words_and_others():
+def test_function_words_are_told_from_content_words():
     function_words, others = (
         "the The who Whose he's can't who’s don't I'm not",
         "fox 3 Nora's o'clock thirsty",
@@ -173,7 +174,7 @@ def test_the_datasets_own_sentences_move_along():
         ]
         assert "sentences_used" not in question.meta
     shorter = copied("no-content-words", dataset)
-    assert [shorter.passage.text[a:b] for a, b in shorter.passage.sentences or ()] == [".", "!"]
+    assert cut(shorter.passage.text, shorter.passage.sentences or ()) == [".", "!"]
 
 
 def test_labels_of_speakers_stay():
@@ -274,7 +275,7 @@ def test_removed_texts_are_empty():
 
 
 @pytest.mark.parametrize("name", applying("single-choice"))
-def test_order_subset_and_seed(name, sample):
+def test_copies_depend_on_the_seed_and_not_on_the_order_or_the_rest(name, sample):
     copy = perturb_dataset(sample, name, seed=1)
     assert [q.id for q in copy] == [q.id for q in sample]
     assert [q.gold for q in copy] == [q.gold for q in sample]
@@ -309,7 +310,7 @@ def test_the_splitter_finds_no_other_sentences_in_a_copy():
     for name in ("shuffled-words", "shuffled-sentences", "anonymous-words"):
         copy = copied(name, one(passage=passage), seed=1).passage
         assert copy.sentences is not None
-        parts = [copy.text[start:end] for start, end in copy.sentences]
+        parts = cut(copy.text, copy.sentences)
         assert len(parts) == 3
         assert " ".join(parts) == copy.text
 
@@ -374,7 +375,7 @@ def test_blanks_stay_only_between_words_that_need_them():
     copy = perturb_dataset(Dataset([question]), "no-blanks")[0]
     assert copy.passage.text == "去年Super Bowl 50冠军野马队(AFC)。队长是狐狸"
     assert copy.gold == ("Super Bowl 50冠军", "狐狸")
-    assert [copy.passage.text[a:b] for a, b in copy.passage.sentences] == [
+    assert cut(copy.passage.text, copy.passage.sentences) == [
         "去年Super Bowl 50冠军野马队(AFC)。",
         "队长",
         "是狐狸",

@@ -13,6 +13,7 @@ from classic_rc.datasets import READERS, from_rows, load
 from classic_rc.errors import DataError, UsageError
 from classic_rc.questions import Task
 from classic_rc.testing import check_reader
+from tests.contents import cut
 from tests.errors import raises
 
 
@@ -42,7 +43,7 @@ def test_no_other_reader_recognises_it(form, tmp_path, write):
     ]
 
 
-def test_mctest(small):
+def test_mctest_has_stories_with_four_questions(small):
     dataset = small("mctest")
     first = dataset[1]
     assert (dataset.name, dataset.split, len(dataset)) == ("mc160.dev", "dev", 8)
@@ -57,7 +58,7 @@ def test_mctest(small):
 @pytest.mark.parametrize(
     "place", ["mc160.dev.ans", "MCTestAnswers/mc160.dev.ans", "../MCTestAnswers/mc160.dev.ans"]
 )
-def test_mctest_answers_are_found(tmp_path, write, place):
+def test_mctest_answers_are_found_near_the_stories(tmp_path, write, place):
     path = write(tmp_path / "MCTest", "mctest")
     answers = path.with_suffix(".ans").read_bytes()
     path.with_suffix(".ans").unlink()
@@ -78,7 +79,7 @@ def test_mctest_without_answers_has_hidden_gold_and_a_note(tmp_path, write):
         load(path, answers=tmp_path)
 
 
-def test_mctest_folder(tmp_path, write):
+def test_mctest_folder_is_read_by_subset_and_split(tmp_path, write):
     for name in ("mc160.dev", "mc160.train", "mc500.dev"):
         write(tmp_path, "mctest", name=f"{name}.tsv")
         path = tmp_path / f"{name}.tsv"
@@ -100,7 +101,7 @@ def test_mctest_folder(tmp_path, write):
         load(tmp_path, subset="mc160", answers=tmp_path / "mc500.dev.ans")
 
 
-def test_race(small):
+def test_race_articles_have_a_level(small):
     dataset = small("race")
     assert [q.id for q in dataset] == ["middle7-0", "middle7-1"]
     assert dataset[0].passage is dataset[1].passage
@@ -109,12 +110,12 @@ def test_race(small):
     assert dataset[0].meta == {"level": "middle"}
 
 
-def test_multirc(small):
+def test_multirc_keeps_sentences_and_flags(small):
     dataset = small("multirc")
     first, second = dataset
     assert (dataset.name, dataset.task) == ("multirc.dev", Task.MULTIPLE_ANSWER)
     assert first.passage.text == "It rained. The river rose Ann left."
-    assert [first.passage.text[a:b] for a, b in first.passage.sentences] == [
+    assert cut(first.passage.text, first.passage.sentences) == [
         "It rained.",
         "The river rose",
         "Ann left.",
@@ -136,7 +137,7 @@ def test_multirc_without_flags_has_hidden_gold(small, content):
     assert [q.gold for q in small("multirc", value)] == [None, frozenset()]
 
 
-def test_superglue(small, content):
+def test_superglue_reads_labels_and_numbers_of_answers(small, content):
     dataset = small("superglue")
     assert (dataset.split, dataset[0].id, dataset[0].gold) == ("val", "3==4", {0})
     assert dataset[0].meta == {"pid": "3", "qid": "4", "answer_idx": (9, 10)}
@@ -147,7 +148,7 @@ def test_superglue(small, content):
 
 
 @pytest.mark.parametrize(("which", "id"), [("record", "q1"), ("record-line", "8")])
-def test_record(small, which, id):
+def test_record_has_mentions_as_candidates(small, which, id):
     (question,) = small(which)
     assert (question.id, question.task, question.gold) == (id, Task.CLOZE, ("Bob",))
     assert [(c.text, c.start, c.end) for c in question.candidates] == [
@@ -159,7 +160,7 @@ def test_record(small, which, id):
     assert "@highlight" in question.passage.text
 
 
-def test_squad(small):
+def test_squad_accepts_texts_and_counts_what_it_moves(small):
     dataset = small("squad")
     assert [q.gold for q in dataset] == [("Maya",), ("",)]
     assert (dataset.task, dataset[0].passage.id) == (Task.SPAN, "0-0")
@@ -170,22 +171,18 @@ def test_squad(small):
     )
 
 
-def test_quoref(small):
+def test_quoref_has_several_spans(small):
     (question,) = small("quoref")
     assert (question.task, question.gold) == (Task.MULTI_SPAN, ("Ines", "Paul"))
     assert question.passage.id == "c1"
-    assert [question.passage.text[a:b] for a, b in question.meta["spans"]] == ["Ines", "Paul"]
+    assert cut(question.passage.text, question.meta["spans"]) == ["Ines", "Paul"]
 
 
-def test_dream(small):
+def test_dream_keeps_turns(small):
     (question,) = small("dream")
     assert (question.id, question.gold) == ("12-3-0", {1})
     text, turns = question.passage.text, question.passage.meta["turns"]
-    assert (
-        [text[a:b] for a, b in turns]
-        == text.split("\n")
-        == ["M: Shall we walk?", "W: I would rather drive."]
-    )
+    assert cut(text, turns) == text.split("\n") == ["M: Shall we walk?", "W: I would rather drive."]
 
 
 def test_c3_is_not_dream(small, tmp_path, write):
@@ -209,7 +206,7 @@ def test_the_parts_of_c3_are_read_together_or_alone(tmp_path, write):
 
 
 @pytest.mark.parametrize("layout", ["quail", "quail-line"])
-def test_quail(small, layout):
+def test_quail_keeps_type_and_domain(small, layout):
     dataset = small(layout)
     first = dataset[0]
     assert (first.id, first.passage.id, first.gold, dataset.split) == ("f7_0", "f7", {1}, "dev")
@@ -221,7 +218,7 @@ def test_quail(small, layout):
     )
 
 
-def test_quail_in_xml(small, tmp_path, write, content):
+def test_quail_in_xml_may_hide_gold(small, tmp_path, write, content):
     second = small("quail")[1]
     assert (second.id, second.gold, second.candidates[0].text) == (
         "f7_1",
@@ -233,7 +230,7 @@ def test_quail_in_xml(small, tmp_path, write, content):
     assert load(write(tmp_path / "c", "quail", name="quail_1.3_challenge.xml")).split == "challenge"
 
 
-def test_cosmos_qa(small, tmp_path, write):
+def test_cosmos_qa_may_hide_gold(small, tmp_path, write):
     dataset = small("cosmosqa")
     assert [(q.id, q.gold) for q in dataset] == [("a##b##q1_a1", {1}), ("a##b##q2_a1", {0})]
     assert (dataset.split, dataset[0].candidates[1].text) == ("valid", "No bus , no choice .")
@@ -248,7 +245,7 @@ def test_cosmos_qa(small, tmp_path, write):
     ]
 
 
-def test_logiqa(small, tmp_path, write, content):
+def test_logiqa_text_has_letters_cut(small, tmp_path, write, content):
     dataset = small("logiqa")
     assert [(q.id, q.gold) for q in dataset] == [("eval-0", {1}), ("eval-1", {3})]
     assert (dataset.split, dataset.name, dataset[0].meta) == (
@@ -265,7 +262,7 @@ def test_logiqa(small, tmp_path, write, content):
     assert {q.id for q in load(tmp_path, subset="en")} == {"eval-0", "eval-1"}
 
 
-def test_rows_of_logiqa(small):
+def test_rows_of_logiqa_equal_its_text(small):
     text = small("logiqa")[0]
     options = [
         "All trains are ferries.",
@@ -283,7 +280,7 @@ def test_rows_of_logiqa(small):
         assert [c.text for c in read.candidates] == [c.text for c in text.candidates]
 
 
-def test_logiqa_2(small, tmp_path, write, content):
+def test_logiqa_2_keeps_kinds_of_reasoning(small, tmp_path, write, content):
     (question,) = small("logiqa2")
     assert (question.id, question.gold) == ("71", {2})
     assert question.meta == {
@@ -303,7 +300,7 @@ def test_logiqa_2(small, tmp_path, write, content):
     assert load(tmp_path / "dev_zh.txt").name == "logiqa2.dev.zh"
 
 
-def test_boolq(small, tmp_path, write, content):
+def test_boolq_is_read_in_its_three_forms(small, tmp_path, write, content):
     dataset = small("boolq")
     assert [(q.id, q.gold, q.meta) for q in dataset] == [("dev-1", {0}, {"title": "Bee"})]
     assert [c.text for c in dataset[0].candidates] == ["no", "yes"]
@@ -323,7 +320,7 @@ def test_boolq(small, tmp_path, write, content):
     assert from_rows([{**row, "answer": True}])[0].gold == {1}
 
 
-def test_belebele(small, tmp_path, write, content):
+def test_belebele_is_read_from_lines_and_tables(small, tmp_path, write, content):
     dataset = small("belebele")
     assert (dataset.name, dataset.split, dataset[0].id) == (
         "belebele.eng_Latn",
@@ -407,14 +404,14 @@ def test_a_document_type_with_an_external_identifier_is_read_and_never_fetched(
         load(broken)
 
 
-def test_mcscript(small):
+def test_mcscript_keeps_types(small):
     dataset = small("mcscript")
     assert (dataset.name, dataset[0].id, dataset[0].gold) == ("mcscript.dev", "4-0", {1})
     assert dataset[0].passage.text == "I boiled water & made tea."
     assert dataset[0].meta == {"type": "text"}
 
 
-def test_arc(small, content):
+def test_arc_reads_labels_and_paragraphs(small, content):
     assert (small("arc")[0].passage.text, small("arc")[0].gold) == ("", {0})
     value = content("arc")
     value["question"]["para"] = "Heat melts ice."
@@ -425,7 +422,7 @@ def test_arc(small, content):
     )
 
 
-def test_own_json_lines(small):
+def test_own_json_lines_follow_our_schema(small):
     (question,) = small("jsonl")
     assert (question.id, question.passage.id, question.gold) == ("o1", "p1", {1})
     assert question.candidates[1].end == 3
@@ -433,13 +430,13 @@ def test_own_json_lines(small):
     assert question.meta == {"kind": "easy"}
 
 
-def test_table(small):
+def test_a_table_is_read_by_its_header(small):
     (question,) = small("table")
     assert (question.passage.text, question.gold) == ("Ann sang, Bob hummed.", {1})
     assert question.meta == {"kind": "easy"}
 
 
-def test_exported_rows(small):
+def test_exported_rows_are_read(small):
     (question,) = small("huggingface")
     assert (question.id, question.passage.id, question.gold) == ("high2-0", "high2", {0})
     assert question.meta == {"level": "high"}

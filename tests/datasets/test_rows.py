@@ -129,7 +129,7 @@ def test_hidden_gold_takes_the_task_of_the_other_rows():
         ),
     ],
 )
-def test_malformed_rows(rows, where, field, reported, expected):
+def test_malformed_rows_are_refused(rows, where, field, reported, expected):
     facts = {
         "where": where,
         "field": field,

@@ -47,7 +47,7 @@ def every_row() -> list[Row]:
 
 
 @pytest.mark.parametrize("task", COUNTS)
-def test_counts_and_keys(task):
+def test_samples_have_their_counts_and_keys(task):
     sample_rows = rows(task)
     candidates = sum(len(row.get("candidates", [])) for row in sample_rows)
     assert (

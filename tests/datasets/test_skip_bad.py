@@ -139,7 +139,7 @@ def test_reading_of_cbt_goes_on_after_the_next_blank_line(tmp_path, write, conte
     ]
 
 
-def test_rows_of_a_table(tmp_path):
+def test_bad_rows_of_a_table_are_left_out(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text(
         "passage,question,candidate_0,candidate_1,gold\n"

@@ -161,7 +161,7 @@ def test_measures_have_mean_spread_and_quartiles():
     assert (Total(frozenset("ab")) + Total(frozenset("bc"))).value == 3
 
 
-def test_mctest_table_3(shared_data):
+def test_statistics_equal_table_3_of_mctest(shared_data):
     """Means of what stands between blanks; the published ones have the test stories too."""
     names = ("mc160.train", "mc160.dev", "mc500.train", "mc500.dev")
     rows = measure_paper(
@@ -184,7 +184,7 @@ def test_mctest_table_3(shared_data):
             assert measure.value == pytest.approx(published, abs=tolerance)
 
 
-def test_multirc_table_2(shared_data):
+def test_statistics_equal_table_2_of_multirc(shared_data):
     files = ("train_456-fixedIds.json", "dev_83-fixedIds.json")
     rows = measure_paper(
         PAPERS["MultiRC"], [load(shared_data / "multirc" / file) for file in files]
@@ -208,7 +208,7 @@ def test_multirc_table_2(shared_data):
 
 
 @pytest.mark.slow
-def test_race_lengths_of_dev(shared_data):
+def test_lengths_of_race_dev_equal_the_paper(shared_data):
     data = load(shared_data / "race" / "RACE-train-dev.tar.gz", split="dev")
     rows = measure_paper(PAPERS["RACE"], [data])
     assert [rows["questions, dev"][c][0].value for c in ("RACE-M", "RACE-H", "all")] == [
@@ -227,7 +227,7 @@ def test_race_lengths_of_dev(shared_data):
 
 
 @pytest.mark.slow
-def test_race_table_3(shared_data):
+def test_statistics_equal_table_3_of_race(shared_data):
     """Question and option lengths to 0.1; passages as near as the missing 1,407 test articles
     allow.
     """

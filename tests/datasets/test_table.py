@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from classic_rc.datasets import from_rows, load
 from classic_rc.errors import DataError
+from tests.contents import all_options
 from tests.errors import raises
 
 
@@ -35,7 +36,7 @@ def _table(tmp_path, text, name="own.csv", **options):
         ("null", None),
     ],
 )
-def test_gold_in_a_cell(tmp_path, cell, gold):
+def test_gold_is_read_from_a_cell(tmp_path, cell, gold):
     task = "multiple-answer" if gold and len(gold) > 1 else "single-choice"
     text = "passage,question,candidate_0,candidate_1,candidate_2,candidate_3,gold,task\n"
     text += f"P,Q,Bob,Ann,1990,[sic],{cell},{task}\n"
@@ -54,7 +55,7 @@ def test_candidates_in_one_cell_or_in_fewer(tmp_path):
     text = 'passage\tquestion\tcandidates\tgold\nP\tQ\t"[""a"", ""b""]"\t1\n'
     assert [c.text for c in _table(tmp_path, text)[0].candidates] == ["a", "b"]
     text = "passage,question,candidate_1,candidate_0,candidate_2,gold\nP,Q,b,a,,1\nP,R,b,a,c,2\n"
-    assert [[c.text for c in q.candidates] for q in _table(tmp_path, text)] == [
+    assert all_options(_table(tmp_path, text)) == [
         ["a", "b"],
         ["a", "b", "c"],
     ]

@@ -180,7 +180,7 @@ def test_a_server_that_stops_sending(server, partial_file, monkeypatch):
         download(f"{server.address}/a", partial_file, EXPECTED)
 
 
-def test_no_server(server, partial_file):
+def test_a_missing_server_is_an_error(server, partial_file):
     with http_server() as gone:
         pass
     with raises(
@@ -201,7 +201,7 @@ def test_redirects_are_followed_and_the_rest_is_asked_for_there(server, interrup
 @pytest.mark.parametrize(
     "target", ["file:///etc/hostname", "ftp://127.0.0.1/a", "/old"], ids=["file", "ftp", "loop"]
 )
-def test_bad_redirects(server, partial_file, target):
+def test_bad_redirects_are_refused(server, partial_file, target):
     server.resources["/old"] = Resource(b"", redirect=target)
     with raises(DataError, source=f"{server.address}/old", problem=re.compile("does not have")):
         download(f"{server.address}/old", partial_file, EXPECTED)
@@ -267,7 +267,7 @@ def test_a_proxy_is_used_if_the_environment_names_one(server, partial_file, monk
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="the system has no full device")
-def test_a_full_disk(server, partial_file):
+def test_a_full_disk_is_an_error(server, partial_file):
     partial_file.symlink_to("/dev/full")
     with raises(UsageError, field="path", found=str(partial_file)) as caught:
         download(f"{server.address}/a", partial_file, EXPECTED)

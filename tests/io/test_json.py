@@ -47,7 +47,7 @@ def test_python_json_round_trips(value, ascii):
         ('{"a": NaN, "b": }', "line 1 column 17", "'}'", None),
     ],
 )
-def test_malformed_json(text, where, found_text, expected):
+def test_malformed_json_is_refused(text, where, found_text, expected):
     with raises(DataError, source="f", where=where, found=found_text, expected=expected):
         parse_json(text, "f")
 

@@ -23,7 +23,7 @@ from classic_rc.io.text import printable
         ("👩\u200d💻 می\u200cخواهم a\u00adb", "👩\u200d💻 می\u200cخواهم a\u00adb"),
     ],
 )
-def test_printable(text, printed):
+def test_control_characters_are_escaped(text, printed):
     assert printable(text) == printed
 
 

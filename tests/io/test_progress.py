@@ -227,7 +227,7 @@ def test_other_processes_report_the_share_that_they_have_done():
     CURRENT_WORK.set(None)
 
 
-def test_forks_report():
+def test_forks_report_their_work():
     work = progress.Progress()
     with work.run():
         shares = map_in_forks(half, [work, work]) if can_fork() else [0.25]

@@ -99,7 +99,7 @@ def test_the_members_are_those_that_tarfile_finds(members, form, data):
 
 
 @pytest.mark.parametrize("form", [tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT, tarfile.PAX_FORMAT])
-def test_plain_archives(form, monkeypatch):
+def test_plain_archives_are_read_as_tarfile_does(form, monkeypatch):
     members = [
         ("a", b"", tarfile.DIRTYPE),
         ("a/1.txt", b"one", tarfile.REGTYPE),
