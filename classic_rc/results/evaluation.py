@@ -71,10 +71,7 @@ class Evaluation:
     @property
     def group(self) -> str | None:
         """The key of `meta` whose equal values are one group of passages in intervals and tests."""
-        settings = [
-            setting for setting in (self.resampling, self.significance) if setting is not None
-        ]
-        return settings[0].group if settings else self.protocol.group
+        return (self.resampling or self.significance or self.protocol).group
 
     @cached_property
     def results(self) -> SharedResults:
@@ -252,8 +249,8 @@ class Evaluation:
                 for name, measurement in measured.items()
                 if measurement.interval is not None
             }
-        tests = [measurement.test for measurement in measured.values()]
-        for test in tests:
+        for measurement in measured.values():
+            test = measurement.test
             if test is UNTESTED:
                 continue
             record |= {} if test.p_value is None else {"p_value": test.p_value}
