@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from classic_rc.kernels.draws import mix
+from classic_rc.kernels.draws import text_keys
 from classic_rc.kernels.hashes import ngram_hashes, text_sums
 from tests.kernels.builders import ragged
 
@@ -15,7 +15,7 @@ TEXTS = st.lists(st.lists(st.integers(0, 2), max_size=5), max_size=8)
 
 def keys_and_lengths(texts):
     tokens, offsets = ragged(texts)
-    return mix(tokens.astype(np.uint64) + np.uint64(1)), np.diff(offsets)
+    return text_keys(map(str, tokens.tolist())), np.diff(offsets)
 
 
 @given(TEXTS)
