@@ -127,12 +127,12 @@ def _han_between(single: str, cut: Callable[[str], Iterable[str]]) -> Callable[[
     def units(text: str) -> Units:
         if only.fullmatch(text):  # most answers in Chinese
             return text
-        units: list[str] = []
+        pieces: list[str] = []
         # The pattern has a group, so every second piece is a match.
         for i, piece in enumerate(pattern.split(text)):
             if piece:
-                units += [piece] if i % 2 else cut(piece)
-        return units
+                pieces += [piece] if i % 2 else cut(piece)
+        return pieces
 
     return units
 

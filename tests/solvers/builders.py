@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
+import pytest
 
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question
 from classic_rc.solvers import Solver
-from classic_rc.solvers.explanation import Mark
+from classic_rc.solvers.explanation import Explanation, Mark
 
 
 def by_candidate(score: Callable[[Any, int], float]) -> Callable[[Question], list[float]]:
@@ -39,3 +40,10 @@ def are_equal(scores: Scores, other_scores: Scores) -> bool:
 def marked(text: str, marks: Iterable[Mark]) -> list[tuple[str, str]]:
     """Return the texts of marks, with their kinds."""
     return [(text[mark.start : mark.end], mark.kind) for mark in marks]
+
+
+def formulas_give_the_scores(explanation: Explanation) -> bool:
+    """Return whether the formula of each candidate that has one comes to its score."""
+    formulas = [(c.formula, c.score) for c in explanation.candidates if c.formula is not None]
+    assert formulas
+    return all(formula.recompute() == pytest.approx(score, rel=1e-6) for formula, score in formulas)

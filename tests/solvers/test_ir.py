@@ -21,7 +21,7 @@ from classic_rc.testing import synthetic_dataset
 from classic_rc.text.analyzers import get_analyzer
 from classic_rc.text.sentences import passage_sentences
 from tests.errors import raises
-from tests.solvers.builders import are_equal, marked
+from tests.solvers.builders import are_equal, formulas_give_the_scores, marked
 
 FOX = Passage("fox", "The fox slept in the barn. A hen crossed the river. The hen met a duck.")
 BOAT = Passage("boat", "Nora sold a boat. The duck swam around the boat in the river.")
@@ -155,6 +155,11 @@ def test_the_searched_passages_are_not_reported_as_verbatim():
     )
     (warning,) = evaluate(dataset, [IRSolver.variant("paragraphs")]).warnings
     assert re.search("^ir:paragraphs: passages .*1 questions, 1 .*right answer$", warning)
+
+
+@pytest.mark.parametrize("similarity", ["bm25", "classic"])
+def test_formulas_give_the_scores_of_each_similarity(similarity):
+    assert formulas_give_the_scores(IRSolver(similarity=similarity).explain(QUESTION))
 
 
 def test_an_explanation_marks_the_sentence_and_its_words():

@@ -11,7 +11,7 @@ from classic_rc.questions import Candidate, Passage, Question, Task
 from classic_rc.solvers import SlidingWindow, SlidingWindowDistance, WordDistance
 from classic_rc.testing import synthetic_dataset
 from tests.errors import raises
-from tests.solvers.builders import marked
+from tests.solvers.builders import formulas_give_the_scores, marked
 
 PASSAGE = Passage("p", "The cat sat on the mat. A dog chased the cat.")
 
@@ -149,3 +149,9 @@ def test_the_published_weights_know_where_they_were_tuned(shared_data):
         assert SlidingWindowDistance.variants[variant].tuned_on == {
             dataset.fingerprint: f"{name}.dev"
         }
+
+
+@pytest.mark.parametrize("distance", ["mean", "min", "min+1", "first"])
+def test_formulas_give_the_scores_for_each_rule_of_the_distance(distance):
+    solver = SlidingWindowDistance(distance=distance)
+    assert formulas_give_the_scores(solver.explain(ask("Who chased it?", "dog", "zebra")))

@@ -168,6 +168,11 @@ def test_what_does_not_fit_names_the_question(
         look_up(question)
 
 
+def test_annotations_without_a_question_have_no_ids_to_show(annotations):
+    with raises(DataError, found="no ids"):
+        replace(annotations, questions={}).question_of(QUESTION)
+
+
 def changed(*path, to):
     """The file with one value changed; `to=None` takes it out."""
     value = copy.deepcopy(FILE)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from classic_rc.kernels.arrays import small_blocks
@@ -63,6 +63,7 @@ def test_blocks_with_remembered_pieces_have_the_ids_of_fresh_encodings(
 
 @pytest.mark.parametrize("spec", ANALYZERS)
 @given(texts=st.lists(TEXTS, min_size=1, max_size=6), size=st.sampled_from([1, 20, 10**6]))
+@example(texts=["fox 日本。猫 ran."], size=20)  # a border inside a piece
 def test_sentences_have_the_tokens_of_the_analyzer(spec, texts, size):
     questions = [ask(i, text, ["fox"], is_marked=False) for i, text in enumerate(texts)]
     with small_blocks(size):

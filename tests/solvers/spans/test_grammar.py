@@ -34,6 +34,7 @@ def test_question_words_and_heads_are_learned():
     parts = learned.parts([token for token, *_ in learned.tokens("Скажи, кто жил в Уфе?")])
     assert (parts.wh, parts.place) == ("кто", 2)
     assert learned.parts(["Уфе"]).wh == "none"
+    assert learned.parts(["кто"]).head == -1
 
 
 def test_classes_have_no_english_in_them():

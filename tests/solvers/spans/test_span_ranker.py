@@ -151,6 +151,14 @@ def test_the_place_of_the_answer_counts_if_the_data_have_it():
     assert row[0] > row[text.rindex("Ann")]
 
 
+def test_a_right_candidate_without_a_place_stays_right():
+    candidates = (Candidate("Ann"), Candidate("Bob", 8, 11), Candidate("Carla", 27, 32))
+    passage = Passage("p", "Ann met Bob. Later Ann met Carla.")
+    meta = {"spans": ((0, 3),)}
+    question = Question("q", passage, "Who met Bob?", candidates, ("Ann",), Task.SPAN, meta)
+    assert answers(SpanRanker().fit([question]), [question]) == ["Ann"]
+
+
 def test_the_gradient_is_that_of_the_loss():
     rng = np.random.default_rng(0)
     offsets = np.array([0, 4, 9])

@@ -20,7 +20,7 @@ from classic_rc.text.analyzers import get_analyzer, stop_words
 from classic_rc.text.sentences import passage_sentences
 from classic_rc.text.spans import SpanGenerator
 from tests.depth import thinned
-from tests.solvers.builders import marked
+from tests.solvers.builders import formulas_give_the_scores, marked
 
 
 def expected(
@@ -142,7 +142,9 @@ def test_explanations_show_the_terms_and_mark_matches():
     question = make_question(
         "Who saw the red hen?", "The fox saw the hen. An owl slept.", "fox", "owl"
     )
-    fox, owl = SpanSlidingWindow(distance="min").explain(question).candidates
+    explanation = SpanSlidingWindow(distance="min").explain(question)
+    assert formulas_give_the_scores(explanation)
+    fox, owl = explanation.candidates
     assert fox.numbers["overlap"] == 4  # the, saw, hen, saw the
     assert owl.numbers["overlap"] == 0
     assert marked(question.passage.text, fox.marks) == [
