@@ -259,12 +259,13 @@ def elsewhere(dataset: Dataset) -> Dataset:
     questions = []
     for i, question in enumerate(reversed(dataset)):
         options = [f" {candidate.text.upper()} " for candidate in reversed(question.candidates)]
-        (right,) = question.gold
+        (right,) = question.gold_texts
+        gold = [candidate.text for candidate in question.candidates].index(right)
         text = question.passage.text.replace(" ", "\n ")
-        changes = {
+        changes: dict[str, Any] = {
             "passage": replace(question.passage, id=f"p{i}", text=text),
             "candidates": TextCandidates(options),
-            "gold": frozenset({len(options) - 1 - right}),
+            "gold": frozenset({len(options) - 1 - gold}),
         }
         questions.append(replace(question, id=f"q{i}", **changes))
     return Dataset(questions, name="elsewhere")

@@ -86,8 +86,8 @@ def tasks(tmp_path_factory: pytest.TempPathFactory) -> Path:
     letters = []
     for i, question in enumerate(CHOICES):
         choices = {"text": options[i][:2], "label": ["A", "B"]}
-        row = {"question": question.text, "choices": choices, "answerKey": "AB"[i % 2]}
-        letters.append(row)
+        letter = {"question": question.text, "choices": choices, "answerKey": "AB"[i % 2]}
+        letters.append(letter)
     write_task(
         folder,
         "letters",
