@@ -156,7 +156,7 @@ def measure_agreement(dataset: Dataset, plan: FoldPlan) -> Agreement | None:
             raise DataError("all votes are blank", source=dataset.name, field=ANNOTATORS)
         return None
     names = dict.fromkeys(name for votes in ballots.values() for name in votes)
-    by_pair = defaultdict[tuple[str, str], list[tuple[Hashable, Hashable]]](list)
+    by_pair: dict[tuple[str, str], list[tuple[Hashable, Hashable]]] = defaultdict(list)
     for votes in ballots.values():
         for first, second in combinations(sorted(votes), 2):
             by_pair[first, second].append((votes[first], votes[second]))

@@ -222,18 +222,13 @@ def check_dataset(
                 remarks = (f"no annotators: {error}",)
             advance(1)
             learners = (folds, group) if header else None
-            names = dict(accepted or {}), tuple(without_fields)
-            if contents.get("annotators"):
-                names = names[0], (*names[1], ANNOTATORS)
+            agreement = contents.get("annotators")
+            hidden_fields = [*without_fields]
+            if agreement:
+                hidden_fields.append(ANNOTATORS)
+            names = accepted or {}, hidden_fields
             for name, more in _find_cues(
-                labelled,
-                contents.get("annotators"),
-                analyzer,
-                learners,
-                names,
-                draws,
-                seed,
-                begin,
+                labelled, agreement, analyzer, learners, names, draws, seed, begin
             ):
                 contents |= more
                 if name:
@@ -248,10 +243,8 @@ def check_dataset(
                 contents["notes"] = (*contents["notes"], *_known_copies(dataset))
             missing = []
         except KeyboardInterrupt:
-            seconds = time.perf_counter() - start
-            raise CheckInterrupted(
-                CheckReport(dataset, **contents, seconds=seconds, missing=tuple(missing))
-            ) from None
+            seconds, contents["missing"] = time.perf_counter() - start, tuple(missing)
+            raise CheckInterrupted(CheckReport(dataset, **contents, seconds=seconds)) from None
     return CheckReport(dataset, **contents, seconds=time.perf_counter() - start)
 
 

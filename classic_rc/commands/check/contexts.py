@@ -206,24 +206,21 @@ def _option_in_field(
         for j, option_text in enumerate(
             map(folded_texts.__getitem__, table.text_index[first:last])
         ):
-            says = []
-            if j in numbers:
-                says.append("index from 0")
-            if j + 1 in numbers:
-                says.append("index from 1")
-            if has_letters and (chr(65 + j) in tokens or chr(97 + j) in tokens):
-                says.append("letter")
-            if option_text and (
-                bare == option_text or (len(option_text) > 2 and option_text in folded)
-            ):
-                says.append("text")
+            is_in_text = len(option_text) > 2 and option_text in folded
+            says = {
+                "index from 0": j in numbers,
+                "index from 1": j + 1 in numbers,
+                "letter": has_letters and (chr(65 + j) in tokens or chr(97 + j) in tokens),
+                "text": is_in_text or (option_text == bare and bare != ""),
+            }
             if digests:
                 raw = table.texts[first + j].encode("utf-8", "surrogatepass")
                 for kind in ("MD5", "SHA1", "SHA256"):
-                    if hashlib.new(kind, raw, usedforsecurity=False).hexdigest()[:8] in folded:
-                        says.append(f"{kind} digest")
-            for what in says:
-                options_by_relation.setdefault(what, []).append(first + j)
+                    digest = hashlib.new(kind, raw, usedforsecurity=False).hexdigest()
+                    says[f"{kind} digest"] = digest[:8] in folded
+            for what, holds in says.items():
+                if holds:
+                    options_by_relation.setdefault(what, []).append(first + j)
     for what, where in options_by_relation.items():
         yield f'has its {what} in the field "{name}"', _as_places(where)
 

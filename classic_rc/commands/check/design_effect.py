@@ -42,7 +42,8 @@ def allow_dependence(
         shared = null.events[j] / max(int((of_passages > 0).sum()), 1)
         if shared > _SHARED:
             rest = sums - expected * (sums.sum() / max(expected.sum(), 1e-9))
-            single, together = (rest**2).sum(), (np.bincount(groups, rest) ** 2).sum()
+            single = (rest**2).sum()
+            together = (np.bincount(groups, rest) ** 2).sum()
             # If nothing varies, nothing says that gold does not depend on the passage.
             effect = together / single if single > 1e-6 else shared
             effective = of_passages.sum() ** 2 / max((of_passages**2).sum(), 1e-9)

@@ -112,8 +112,10 @@ class Header:
     def measure(self) -> tuple[HeaderRow, ...]:
         """Return the rows for which there is input."""
         has = {"options"}
-        has |= {"question"} if any(q.query.strip() for q in self.table.questions) else set()
-        has |= {"passage"} if any(text.strip() for text in self.table.passages[0]) else set()
+        if any(q.query.strip() for q in self.table.questions):
+            has.add("question")
+        if any(text.strip() for text in self.table.passages[0]):
+            has.add("passage")
         return tuple(self.row(name, sees) for name, sees in INPUTS.items() if sees <= has)
 
     def row(self, name: str, sees: frozenset[str]) -> HeaderRow:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from html.entities import html5
 from itertools import chain
@@ -280,16 +280,17 @@ def _find_in_questions(dataset: Dataset) -> _Defects:
     yield from _find_one_answer(dataset)
     yield from (("shifted-cells", question.id) for question in _find_shifted(dataset))
     for question in dataset:
-        for kind in _find_empty(question):
+        for kind in chain(_find_empty(question), _find_in_gold(question)):
             yield kind, question.id
-        if question.gold is None:
-            yield "gold-hidden", question.id
-        elif question.task.has_choices:
-            for kind in _find_in_options(question, len(question.gold)):
-                yield kind, question.id
-        else:
-            for kind in _find_in_gold_texts(question):
-                yield kind, question.id
+
+
+def _find_in_gold(question: Question) -> Iterator[str]:
+    if question.gold is None:
+        yield "gold-hidden"
+    elif question.task.has_choices:
+        yield from _find_in_options(question, question.gold)
+    else:
+        yield from _find_in_gold_texts(question)
 
 
 _GOLD = re.compile(r"[0-9]{1,2}|[A-Za-z]")
@@ -323,8 +324,8 @@ def _find_empty(question: Question) -> Iterator[str]:
         yield "one-option"
 
 
-def _find_in_options(question: Question, n_right: int) -> Iterator[str]:
-    is_single = question.task is Task.SINGLE_CHOICE
+def _find_in_options(question: Question, gold: Collection[object]) -> Iterator[str]:
+    is_single, n_right = question.task is Task.SINGLE_CHOICE, len(gold)
     if n_right == 0:
         yield "no-right-option" if is_single else "none-right"
     elif n_right == len(question.candidates) > 1:
@@ -333,8 +334,8 @@ def _find_in_options(question: Question, n_right: int) -> Iterator[str]:
         yield "several-right"
     options = option_forms(candidate_texts(question.candidates))
     if len(set(options)) < len(options):
-        right = {text for i, text in enumerate(options) if i in (question.gold or ())}
-        wrong = {text for i, text in enumerate(options) if i not in (question.gold or ())}
+        right = {text for i, text in enumerate(options) if i in gold}
+        wrong = {text for i, text in enumerate(options) if i not in gold}
         yield "equal-options" if right.isdisjoint(wrong) else "option-both"
 
 

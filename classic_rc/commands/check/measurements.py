@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -192,11 +193,9 @@ def _of_question(table: OptionTable) -> Iterator[Measurement]:
     passage = table.passages[1]
     order = np.argsort(passage, kind="stable")
     counts = np.bincount(passage)
-    if counts.max(initial=0) > 1 and counts.max(initial=0) < 200:
+    if 1 < counts.max(initial=0) < 200:
         others: list[str] = [""] * len(table)
-        for start, stop in zip(
-            offsets_of(counts)[:-1].tolist(), offsets_of(counts)[1:].tolist(), strict=True
-        ):
+        for start, stop in pairwise(offsets_of(counts).tolist()):
             passage_questions = order[start:stop].tolist()
             for i in passage_questions:
                 others[i] = " ".join(questions[j] for j in passage_questions if j != i)

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from classic_rc.commands.check.option_arrays import Integers
 from classic_rc.commands.check.other_gold import contradict, gold_keys
 from classic_rc.commands.check.question_table import (
     EQUAL_CONTENT,
@@ -141,7 +142,7 @@ def _with_common_options(table: QuestionTable) -> QuestionPairs:
     return QuestionPairs(*map(np.concatenate, zip(seldom, by_content, strict=True)))
 
 
-def _group_by_text(table: QuestionTable) -> NDArray[np.int64]:
+def _group_by_text(table: QuestionTable) -> Integers:
     """Return the groups of questions that similar texts connect, about any passage. Options decide
     within a group.
     """
@@ -187,9 +188,7 @@ def _similar_texts(
     return pairs.where(_are_similar(table, pairs, shared))
 
 
-def _are_similar(
-    table: QuestionTable, pairs: QuestionPairs, shared: NDArray[np.int64]
-) -> NDArray[np.bool_]:
+def _are_similar(table: QuestionTable, pairs: QuestionPairs, shared: Integers) -> NDArray[np.bool_]:
     return are_similar_words(table.words.words, table.words.offsets, *pairs, shared)
 
 
@@ -228,7 +227,7 @@ def _equal_options(table: QuestionTable) -> Iterator[Copy]:
 def _sharing_options(
     table: QuestionTable,
     bags: WordBags,
-    min_shared: NDArray[np.int64],
+    min_shared: Integers,
     compared: NDArray[np.bool_],
 ) -> QuestionPairs:
     """Return pairs of questions about different passages whose options, which are no template,
@@ -242,7 +241,7 @@ def _sharing_options(
 
 def _sharing(
     bags: WordBags,
-    min_shared: NDArray[np.int64],
+    min_shared: Integers,
     here: NDArray[np.bool_],
     there: NDArray[np.bool_],
 ) -> QuestionPairs:
@@ -252,7 +251,7 @@ def _sharing(
     return QuestionPairs(first, second)
 
 
-def _least_content(table: QuestionTable, share: float) -> NDArray[np.int64]:
+def _least_content(table: QuestionTable, share: float) -> Integers:
     """Return how many content words sets of options have in common that share so many of their
     words.
     """

@@ -116,6 +116,7 @@ class NullDistribution:
         rare: list[tuple[Integers, Floats]] = []
         for numbers, ones in features.parts():
             # No question has a feature of such a part twice.
+            # The first time no events are counted yet, and sums are pooled: that is always right.
             is_alone = has_one and int(events[numbers].sum()) == len(ones.columns)
             for start in range(0, len(table), BLOCK_QUESTIONS):
                 offsets = table.offsets[start : start + BLOCK_QUESTIONS + 1]
@@ -222,7 +223,8 @@ class NullDistribution:
         ones = np.ones(len(options))
         shape = len(having), len(right)
         sums = csr_matrix((ones, options, offsets), shape=shape) @ self._moments
-        expected, variance, across = sums[:, 0], sums[:, 1].copy(), sums[:, 2:]
+        expected, across = sums[:, 0], sums[:, 2:]
+        variance = sums[:, 1].copy()
         hits = [np.count_nonzero(right[feature_options]) for feature_options in having]
         for i, feature_options in enumerate(order.texts, len(order.places)):
             if len(feature_options):

@@ -101,7 +101,8 @@ class OptionTable:
                 right += is_right
                 rows.append(i)
                 counts.append(len(options))
-        numbers, flags = np.array(rows, dtype=np.int64), np.array(right, dtype=np.bool_)
+        numbers = np.array(rows, dtype=np.int64)
+        flags = np.array(right, dtype=np.bool_)
         return cls(dataset, analyzer, numbers, texts, offsets_of(counts), flags)
 
     def __len__(self) -> int:

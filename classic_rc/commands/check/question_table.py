@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from classic_rc.commands.check.option_arrays import Integers
 from classic_rc.commands.check.other_gold import contradict, have_same_options, is_same_question
 from classic_rc.commands.check.similar_passages import SimilarPassages
 from classic_rc.commands.check.word_bags import WordBags
@@ -36,8 +37,8 @@ identifies no source.
 class QuestionPairs(NamedTuple):
     """Pairs of questions by number, the first below the second."""
 
-    first: NDArray[np.int64]
-    second: NDArray[np.int64]
+    first: Integers
+    second: Integers
 
     def where(self, holds: NDArray[np.bool_]) -> QuestionPairs:
         """Return the pairs for which something holds."""
@@ -95,7 +96,7 @@ class QuestionTable:
         return tuple(sorted(option_forms(_option_texts(self.questions[i]))))
 
     def have_similar_options(
-        self, pairs: QuestionPairs, shared: NDArray[np.int64], min_share: float
+        self, pairs: QuestionPairs, shared: Integers, min_share: float
     ) -> NDArray[np.bool_]:
         """Return which pairs share so many words of the options, or so many of the options; or
         have none.
@@ -130,7 +131,7 @@ def _option_texts(question: Question) -> Sequence[str]:
     return candidate_texts(question.candidates) if question.task.has_choices else ()
 
 
-def _is_common(codes: NDArray[np.int64], values: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _is_common(codes: Integers, values: Integers) -> NDArray[np.bool_]:
     """Return whether each code has more than `_MAX_USES` different values."""
     n_values = int(values.max(initial=0)) + 1
     counts = np.bincount(distinct(codes * n_values + values) // n_values)

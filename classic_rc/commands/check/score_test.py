@@ -219,11 +219,10 @@ class ScoreTest:
                 row[:] = size[families == family].max(axis=0, initial=0)
             for i, z in enumerate(of_order, numbers.start):
                 largest[_OPEN, i] = np.abs(z).max(initial=largest[_OPEN, i])
-        bounds = [
-            np.quantile(row, 1 - level, method="higher")
-            for row, level in zip(largest, self._levels, strict=True)
-        ]
-        return largest, np.array(bounds)[self._family]
+        bounds = np.zeros(len(LEVELS))
+        for family, level in enumerate(self._levels):
+            bounds[family] = np.quantile(largest[family], 1 - level, method="higher")
+        return largest, bounds[self._family]
 
     def _add_step(
         self, chosen: Floats, feature: int, others: int, more: tuple[int, ...], search: _StepSearch

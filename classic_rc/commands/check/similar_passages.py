@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from classic_rc.commands.check.option_arrays import PassageTexts
+from classic_rc.commands.check.option_arrays import Floats, Integers, PassageTexts
 from classic_rc.near_duplicates import connect_pairs, first_equal, similar_texts
 from classic_rc.questions import Dataset, Passage
 from classic_rc.text.differences import words_only
@@ -67,7 +66,7 @@ class SimilarPassages:
                     yield Copy(f"passage-nearly-{place}", number, partner, similarity)
 
 
-def _equal_pairs(texts: PassageTexts) -> NDArray[np.int64]:
+def _equal_pairs(texts: PassageTexts) -> Integers:
     """Return the pairs of each text that repeats an earlier one and the first equal one."""
     first = first_equal(texts)
     copies = np.flatnonzero(first != np.arange(len(first)))
@@ -80,7 +79,7 @@ def _are_equal(first: str, second: str) -> bool:
 
 
 def _most_similar(
-    numbers: NDArray[np.int64], partners: NDArray[np.int64], similarity: NDArray[np.float64]
+    numbers: Integers, partners: Integers, similarity: Floats
 ) -> dict[int, tuple[int, float]]:
     """Return for each number the partner with the highest similarity, the earliest of several,
     and that.

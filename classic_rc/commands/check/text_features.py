@@ -53,7 +53,8 @@ def text_entries(table: OptionTable, min_questions: int) -> Iterator[FeatureEntr
     n_uses = np.bincount(number)
     is_once = n_uses[number] == 1
     has_one = table.sum(is_once.astype(np.int64)) == 1
-    once, alone = np.flatnonzero(is_once), np.flatnonzero(is_once & has_one[table.question])
+    once = np.flatnonzero(is_once)
+    alone = np.flatnonzero(is_once & has_one[table.question])
     yield flag_entries(
         table,
         [

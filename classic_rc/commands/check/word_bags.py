@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from classic_rc.commands.check.option_arrays import Floats, Integers
 from classic_rc.kernels.arrays import distinct, offsets_of, ragged_indices, runs_of
 from classic_rc.kernels.bags import shared_weight, shared_words
 from classic_rc.kernels.draws import mix
@@ -21,9 +22,9 @@ class WordBags(NamedTuple):
     """Texts as bags of word ids. What needs all words does it in blocks of bags."""
 
     words: NDArray[np.int32]
-    offsets: NDArray[np.int64]
-    is_content: NDArray[np.float64]  # by word id: 0 for a stop word, else 1
-    bits: NDArray[np.float64]  # by word id: how little likely it is by chance; 0 for a stop word
+    offsets: Integers
+    is_content: Floats  # by word id: 0 for a stop word, else 1
+    bits: Floats  # by word id: how little likely it is by chance; 0 for a stop word
 
     @classmethod
     def of(cls, texts: Sequence[str]) -> WordBags:
@@ -41,24 +42,20 @@ class WordBags(NamedTuple):
         return bags._replace(bits=content * rarity)
 
     @property
-    def sizes(self) -> NDArray[np.int64]:
+    def sizes(self) -> Integers:
         """The number of words of each bag, shape (n_bags,)."""
         return np.diff(self.offsets)
 
-    def larger_sizes(
-        self, first: NDArray[np.int64], second: NDArray[np.int64]
-    ) -> NDArray[np.int64]:
+    def larger_sizes(self, first: Integers, second: Integers) -> Integers:
         """Return the size of the larger bag of each pair."""
         sizes = self.sizes
         return np.maximum(sizes[first], sizes[second])
 
-    def shared_sizes(
-        self, first: NDArray[np.int64], second: NDArray[np.int64]
-    ) -> NDArray[np.int64]:
+    def shared_sizes(self, first: Integers, second: Integers) -> Integers:
         """Count the words that each pair has in common, with repetitions."""
         return shared_words(self.words, self.offsets, first, second)
 
-    def distinct_words(self) -> Iterator[tuple[slice, NDArray[np.int64], NDArray[np.int64]]]:
+    def distinct_words(self) -> Iterator[tuple[slice, Integers, Integers]]:
         """Yield blocks of bags with their different words, ascending: the bag in the block, and
         the word.
         """
@@ -78,7 +75,7 @@ class WordBags(NamedTuple):
             sizes[block] = np.bincount(bag[is_content], minlength=block.stop - block.start)
         return self._replace(words=np.concatenate(words), offsets=offsets_of(sizes))
 
-    def within(self, groups: NDArray[np.int64]) -> WordBags:
+    def within(self, groups: Integers) -> WordBags:
         """Return bags that have words in common only within groups; group numbers are of shape
         (n_bags,).
         """
@@ -103,15 +100,11 @@ class WordBags(NamedTuple):
         sums = np.concatenate([np.zeros(1, np.uint64), sums])
         return np.diff(sums[self.offsets])
 
-    def shared_content(
-        self, first: NDArray[np.int64], second: NDArray[np.int64]
-    ) -> NDArray[np.float64]:
+    def shared_content(self, first: Integers, second: Integers) -> Floats:
         """Count the different content words that each pair has in common."""
         return shared_weight(self.words, self.offsets, first, second, self.is_content)
 
-    def shared_bits(
-        self, first: NDArray[np.int64], second: NDArray[np.int64]
-    ) -> NDArray[np.float64]:
+    def shared_bits(self, first: Integers, second: Integers) -> Floats:
         """Return how much the content words that each pair has in common say: minus the log of
         their frequencies.
         """

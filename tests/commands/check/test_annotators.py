@@ -33,7 +33,7 @@ def units_of(observers):
 @pytest.mark.parametrize(
     ("observers", "alpha"), [([BEN, GERRY], 0.692), (OBSERVERS, 0.743)], ids=["two", "missing"]
 )
-def test_alpha_of_published_examples(observers, alpha):
+def test_alpha_is_that_of_published_examples(observers, alpha):
     assert krippendorff_alpha(units_of(observers)) == pytest.approx(alpha, abs=5e-4)
 
 
@@ -117,7 +117,7 @@ def test_one_annotator_has_no_majority():
 
 
 @pytest.mark.parametrize("field", ["votes", "votes.label"])
-def test_votes_in_a_list(field):
+def test_votes_may_be_in_a_list_or_a_mapping(field):
     vote_rows = rows([("A", "C", "B")] * 2, ["A", "D"])
     for row in vote_rows:
         votes = [row.pop(f"v{n}") for n in (1, 2, 3)]
@@ -149,7 +149,7 @@ def test_a_vote_for_two_options_is_refused_where_one_is_right():
     assert error.value.field == "v2"
 
 
-def test_sets_of_options_and_texts():
+def test_votes_for_sets_and_texts_are_compared_as_gold_is():
     multiple = read([("A, B", "B, A", "A"), ("C", "C", "A")], ["A, B", "A"])
     assert multiple[0].meta["annotators"] == {"v1": [0, 1], "v2": [0, 1], "v3": [0]}
     annotators = check_dataset(multiple).annotators

@@ -55,7 +55,7 @@ def test_a_terminal_gets_a_page_of_at_most_25_lines(cli, leaking, monkeypatch):
     ("kinds", "code"),
     [("--fail=artifacts", 1), ("--fail=shortcuts,duplicates,defects", 0)],
 )
-def test_fail_is_by_kind(cli, leaking, kinds, code):
+def test_fail_is_by_kind_of_finding(cli, leaking, kinds, code):
     done = cli("check", leaking, kinds)
     assert done.code == code
     assert ("ARTIFACT" in done.err) is bool(code)

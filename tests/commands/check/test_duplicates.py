@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
+from itertools import product
 
 import pytest
 
@@ -27,9 +28,9 @@ TEMPLATES = (
 )
 
 
-def sentence(rng, n_words):
+def sentence(rng, n_words, topic=WORDS):
     """Every third word is a frequent one."""
-    words = [rng.choice(FREQUENT if i % 3 == 1 else WORDS) for i in range(n_words)]
+    words = [rng.choice(FREQUENT if i % 3 == 1 else topic) for i in range(n_words)]
     return " ".join(words).capitalize() + "."
 
 
@@ -76,22 +77,28 @@ def row(rng, id_, text, question=None, options=None, gold=0):
     return {"id": id_, "passage_id": f"p-{id_}", **texts, "gold": gold}
 
 
-def found_ids(findings, *kinds):
-    return {pair.id for finding in findings if finding.kind.name in kinds for pair in finding.pairs}
+def dataset_of(rng, prefix, texts):
+    """A dataset with a question about each text."""
+    return classic_rc.from_rows([row(rng, f"{prefix}{i}", text) for i, text in enumerate(texts)])
+
+
+def find(rows, train_rows=None):
+    """The findings of rows, by kind."""
+    train = None if train_rows is None else classic_rc.from_rows(train_rows)
+    findings = find_duplicates(classic_rc.from_rows(rows), train)
+    return {finding.kind.name: finding for finding in findings}
 
 
 @pytest.mark.parametrize("edit", PASSAGE_EDITS)
 @pytest.mark.parametrize("n_words", [20, 100])
-def test_copies_of_passages_in_training_data(edit, n_words):
+def test_edited_copies_of_passages_are_found_in_training_data(edit, n_words):
     rng = random.Random(n_words)
     passages = [passage(rng, n_words) for _ in range(40)]
-    dev = classic_rc.from_rows([row(rng, f"d{i}", text) for i, text in enumerate(passages)])
-    copies = [
-        PASSAGE_EDITS[edit](rng, text) if i % 2 else passage(rng, n_words)
-        for i, text in enumerate(passages)
-    ]
-    train = classic_rc.from_rows([row(rng, f"t{i}", text) for i, text in enumerate(copies)])
-    (finding,) = find_duplicates(dev, train)
+    dev = dataset_of(rng, "d", passages)
+    texts = []
+    for i, text in enumerate(passages):
+        texts.append(PASSAGE_EDITS[edit](rng, text) if i % 2 else passage(rng, n_words))
+    (finding,) = find_duplicates(dev, dataset_of(rng, "t", texts))
     assert finding.kind.name == ("passage-in-train" if edit in EQUAL else "passage-nearly-in-train")
     planted = {f"p-d{i}" for i in range(1, 40, 2)}
     pair_ids = {pair.id for pair in finding.pairs}
@@ -125,7 +132,7 @@ QUESTION_EDITS = {
 @pytest.mark.parametrize("edit", QUESTION_EDITS)
 @pytest.mark.parametrize("same_passage", [True, False])
 @pytest.mark.parametrize("n_words", thinned([6, 24], 2))
-def test_copies_of_questions_in_training_data(edit, same_passage, n_words):
+def test_edited_copies_of_questions_are_found_in_training_data(edit, same_passage, n_words):
     rng = random.Random(n_words)
     dev, train = [], []
     for i in range(100):
@@ -138,11 +145,14 @@ def test_copies_of_questions_in_training_data(edit, same_passage, n_words):
             gold = copy[1].index(options[0])
             train.append(row(rng, f"t{i}", second_text, *copy, gold))
         else:
-            train.append(
-                row(rng, f"t{i}", passage(rng, 50), rng.choice(TEMPLATES) if i % 4 == 0 else None)
-            )
-    findings = find_duplicates(classic_rc.from_rows(dev), classic_rc.from_rows(train))
-    copied_ids = found_ids(findings, "question-in-train", "question-nearly-in-train")
+            unrelated = passage(rng, 50)
+            question = rng.choice(TEMPLATES) if i % 4 == 0 else None
+            train.append(row(rng, f"t{i}", unrelated, question))
+    findings = find(dev, train)
+    copied_ids = set()
+    for kind in ("question-in-train", "question-nearly-in-train"):
+        if kind in findings:
+            copied_ids |= {pair.id for pair in findings[kind].pairs}
     planted = {f"d{i}" for i in range(1, 100, 4)}
     assert copied_ids <= planted
     assert len(copied_ids) >= 0.9 * len(planted)
@@ -150,27 +160,21 @@ def test_copies_of_questions_in_training_data(edit, same_passage, n_words):
 
 def test_templates_and_common_options_are_no_copies():
     rng = random.Random(1)
-    questions = [
-        (t, options)
-        for t in TEMPLATES
-        for options in (["True", "False"], ["Yes", "No", "Not given"])
-    ]
-    rows = [row(rng, f"q{i}", passage(rng, 60), *questions[i % len(questions)]) for i in range(60)]
-    assert find_duplicates(classic_rc.from_rows(rows[:20]), classic_rc.from_rows(rows[20:])) == ()
+    common_options = ["True", "False"], ["Yes", "No", "Not given"]
+    questions = [*product(TEMPLATES, common_options)] * 10
+    rows = [row(rng, f"q{i}", passage(rng, 60), *asked) for i, asked in enumerate(questions)]
+    assert find(rows[:20], rows[20:]) == {}
 
 
 def test_unrelated_texts_about_one_topic_are_no_copies():
     rng = random.Random(2)
     topic = rng.sample(WORDS, 60)
-    texts = [
-        " ".join(rng.choice(FREQUENT if i % 3 == 1 else topic) for i in range(120))
-        for _ in range(80)
-    ]
-    rows = [row(rng, f"q{i}", text) for i, text in enumerate(texts)]
-    assert find_duplicates(classic_rc.from_rows(rows[:40]), classic_rc.from_rows(rows[40:])) == ()
+    texts = [sentence(rng, 120, topic) for _ in range(80)]
+    dataset = dataset_of(rng, "q", texts)
+    assert find_duplicates(dataset[:40], dataset[40:]) == ()
 
 
-def test_repetitions_within_a_dataset():
+def test_repetitions_within_a_dataset_are_found_by_kind():
     rng = random.Random(3)
     text, second_text = passage(rng, 100), passage(rng, 100)
     options = [sentence(rng, 4) for _ in range(4)]
@@ -188,10 +192,8 @@ def test_repetitions_within_a_dataset():
         row(rng, "q5", replaced(rng, text, 0.05)),
         row(rng, "q6", passage(rng, 100), sentence(rng, 8), [*options[1:], options[0]]),
     ]
-    findings = {
-        finding.kind.name: finding for finding in find_duplicates(classic_rc.from_rows(rows))
-    }
-    pairs = {name: [(p.id, p.other) for p in finding.pairs] for name, finding in findings.items()}
+    findings = find(rows)
+    pairs = {kind: [(p.id, p.other) for p in finding.pairs] for kind, finding in findings.items()}
     assert pairs == {
         "question-repeated": [("q3", "q1")],
         "question-reused": [("q4", "q1")],
@@ -214,14 +216,12 @@ def test_the_same_options_about_one_passage_need_fewer_words_of_the_question():
     text, options = passage(rng, 80), [sentence(rng, 4) for _ in range(4)]
     first = row(rng, "q1", text, "Why did captain Nemo leave the harbour?", options, 2)
     reworded = {**first, "id": "q2", "question": "For what reason did captain Nemo sail?"}
-    (finding,) = find_duplicates(classic_rc.from_rows([first, reworded]))
+    (finding,) = find([first, reworded]).values()
     assert (finding.kind.name, finding.examples) == ("question-nearly-repeated", ("q2",))
     elsewhere = {**reworded, "passage_id": "p-q2", "passage": passage(rng, 80)}
     yes_no = [{**version, "candidates": ["yes", "no"], "gold": 0} for version in (first, reworded)]
     for rows in ([first, {**reworded, "gold": 1}], [first, elsewhere], yes_no):
-        assert {f.kind.name for f in find_duplicates(classic_rc.from_rows(rows))} <= {
-            "options-repeated"
-        }
+        assert find(rows).keys() <= {"options-repeated"}
 
 
 def test_questions_with_contradictory_gold_are_different_questions():
@@ -234,9 +234,8 @@ def test_questions_with_contradictory_gold_are_different_questions():
         "question": "What colour was the second door of the house?",
         "gold": 1,
     }
-    assert find_duplicates(classic_rc.from_rows([first, second])) == ()
-    (finding,) = find_duplicates(classic_rc.from_rows([first, {**second, "gold": 0}]))
-    assert finding.kind.name == "question-nearly-repeated"
+    assert find([first, second]) == {}
+    assert [*find([first, {**second, "gold": 0}])] == ["question-nearly-repeated"]
 
 
 def cloze(id_, text, query, gold):
@@ -257,7 +256,7 @@ def test_without_options_gold_must_agree():
     assert find_duplicates(dev, contradicting) == ()
 
 
-def test_hidden_gold_empty_texts_and_no_words():
+def test_copies_are_found_without_gold_and_without_words():
     rng = random.Random(6)
     first = row(rng, "q1", passage(rng, 60))
     hidden = classic_rc.from_rows([first])
@@ -266,27 +265,23 @@ def test_hidden_gold_empty_texts_and_no_words():
         "question-in-train",
         "passage-in-train",
     }
-    odd = [
-        row(rng, f"o{i}", text, "?", ["!", "..."])
-        for i, text in enumerate(("...", "...", " ", " "))
-    ]
-    examples = {f.kind.name: f.examples for f in find_duplicates(classic_rc.from_rows(odd))}
-    assert examples["passage-repeated"] == ("p-o1",)
-    assert set(examples) <= {"passage-repeated", "question-repeated"}
+    texts = "...", "...", " ", " "
+    findings = find([row(rng, f"o{i}", text, "?", ["!", "..."]) for i, text in enumerate(texts)])
+    assert findings["passage-repeated"].examples == ("p-o1",)
+    assert findings.keys() <= {"passage-repeated", "question-repeated"}
 
 
 def test_several_training_datasets_are_one():
     rng = random.Random(7)
-    rows = [row(rng, f"q{i}", passage(rng, 60)) for i in range(4)]
-    first, second = classic_rc.from_rows(rows[:1]), classic_rc.from_rows(rows[1:2])
-    findings = find_duplicates(classic_rc.from_rows(rows), [first, second])
+    dataset = dataset_of(rng, "q", [passage(rng, 60) for _ in range(4)])
+    findings = find_duplicates(dataset, [dataset[:1], dataset[1:2]])
     assert {f.kind.name: f.count for f in findings} == {
         "question-in-train": 2,
         "passage-in-train": 2,
     }
 
 
-def test_scores_without_what_training_data_has():
+def test_scores_can_leave_out_what_training_data_has():
     data = classic_rc.load("sample:single-choice")
     train = data.filter(lambda q: q.passage is data.passages[0])
     duplicates = find_duplicates(data, train)
@@ -303,16 +298,15 @@ def test_scores_without_what_training_data_has():
     assert not copied_questions(data, find_duplicates(data)).any()
 
 
-def test_kinds_are_ordered_by_severity():
+def test_kinds_of_duplicates_are_ordered_by_severity():
     places = [list(Severity).index(kind.severity) for kind in DUPLICATE_KINDS]
     assert places == sorted(places)
 
 
-def test_shared_dialogues_of_dream(shared_data):
+def test_dream_shares_thirty_dialogues_with_its_training_data(shared_data):
     """Read by hand: all thirty are versions, or parts, of one dialogue."""
-    dev, train = (
-        classic_rc.load(shared_data / "dream" / f"{split}.json") for split in ("dev", "train")
-    )
+    folder = shared_data / "dream"
+    dev, train = classic_rc.load(folder / "dev.json"), classic_rc.load(folder / "train.json")
     duplicates = find_duplicates(dev, train)
     counts = {finding.kind.name: finding.count for finding in duplicates}
     assert counts["passage-nearly-in-train"] == 30
@@ -323,7 +317,6 @@ def test_shared_dialogues_of_dream(shared_data):
 
 
 def test_mctest_has_no_copies_across_its_splits(shared_data):
-    dev, train = (
-        classic_rc.load(shared_data / "mctest" / f"mc500.{split}.tsv") for split in ("dev", "train")
-    )
-    assert find_duplicates(dev, train) == ()
+    folder = shared_data / "mctest"
+    dev = classic_rc.load(folder / "mc500.dev.tsv")
+    assert find_duplicates(dev, classic_rc.load(folder / "mc500.train.tsv")) == ()

@@ -28,7 +28,7 @@ COPY = {
 }
 
 
-def test_pairs_with_what_differs():
+def test_pairs_are_shown_with_what_differs():
     data, train = classic_rc.from_rows([ROW]), classic_rc.from_rows([COPY])
     table = duplicates_table(find_duplicates(data, train))
     assert headings(table) == {

@@ -55,7 +55,7 @@ def test_a_question_with_one_defect_has_that_finding_alone(kind, question):
     assert names(question) == {kind: (1, ("q",))}
 
 
-def test_a_row_of_shifted_cells():
+def test_a_row_of_shifted_cells_is_found_where_options_are_no_numbers():
     shifted = ask("Nora planted beans.", "Nora", ("Omar", "Eve", "0"), gold=None)
     assert names(shifted)["shifted-cells"] == (1, ("Nora planted beans.",))
     numbers = [ask(f"n{i}", f"How many {i}?", (str(i), str(i + 1))) for i in range(3)]
@@ -71,7 +71,7 @@ def test_a_passage_has_the_place_of_its_first_question(tmp_path):
     assert places["passage-repeated"] == (f"{path}, line 4, passage passage-3",)
 
 
-def test_a_question_repeated_with_other_gold():
+def test_a_question_repeated_with_other_gold_has_two_findings():
     assert names(ask("q", "Who planted beans?", ("Omar", "Nora"))) == {
         "gold-differs": (1, ("q",)),
         "question-repeated": (1, ("q",)),
@@ -94,7 +94,7 @@ def test_where_several_may_be_right_none_and_all_are_legal():
     assert all(f.kind.severity is Severity.NOTE for f in defects)
 
 
-def test_equal_passages_under_different_ids():
+def test_equal_passages_under_different_ids_are_repeated():
     twin = Passage("p3", "nora  planted Beans.")
     assert names(ask("q", "Why?", passage=twin)) == {"passage-repeated": (1, ("p3",))}
 
@@ -111,7 +111,7 @@ def test_equal_passages_under_different_ids():
         (Task.MULTI_SPAN, ("Nora", "Eve"), "gold-not-in-passage"),
     ],
 )
-def test_gold_that_cannot_be_reached(task, gold, kind):
+def test_gold_that_no_answer_can_reach_is_found(task, gold, kind):
     candidates = () if task.has_spans else ("Nora", "Omar")
     defects = find_defects(Dataset([ask("q", "Who?", candidates, gold, task=task)]))
     assert [f.kind.name for f in defects] == ([kind] if kind else [])
@@ -140,7 +140,7 @@ def test_repeated_questions_must_accept_a_text_in_common(gold, kinds):
     assert [f.kind.name for f in find_defects(Dataset([first, repeated]))] == kinds
 
 
-def test_what_training_data_has_too():
+def test_what_training_data_has_too_is_found():
     train = Dataset(
         [
             ask(
@@ -178,7 +178,7 @@ def test_examples_are_three_at_the_most_and_the_gravest_come_first():
     }
 
 
-def test_kinds_stand_by_falling_severity():
+def test_kinds_of_defects_are_ordered_by_severity():
     order = list(Severity)
     places = [order.index(kind.severity) for kind in KINDS.values()]
     assert places == sorted(places)

@@ -49,7 +49,7 @@ FOUND = {
 
 
 @pytest.mark.parametrize("change", FOUND)
-def test_copies_with_another_gold(change):
+def test_copies_with_another_gold_are_found(change):
     findings = find(make(gold=1, **FOUND[change]), make(id_="d"))
     assert findings["gold-differs-in-train"].count == N
     assert not {"question-in-train", "question-nearly-in-train"} & {*findings}
@@ -58,7 +58,7 @@ def test_copies_with_another_gold(change):
     assert ("passage-in-train" if is_whole else "passage-nearly-in-train") in findings
 
 
-def test_shuffled_options_with_the_letter_kept():
+def test_shuffled_options_with_the_letter_kept_are_the_cause():
     shuffled = [OPTIONS[i] for i in (2, 0, 3, 1)]
     finding = find(make(options=shuffled, gold=0), make())["gold-differs-in-train"]
     assert {pair.cause for pair in finding.pairs} == {"options shuffled, letter kept"}
@@ -91,7 +91,7 @@ DIFFERENT = {
 
 
 @pytest.mark.parametrize("difference", DIFFERENT)
-def test_different_questions_about_one_passage(difference):
+def test_different_questions_about_one_passage_may_differ_in_gold(difference):
     first, second = DIFFERENT[difference]
     assert not OTHER_GOLD & {*find(make(first, gold=1), make(second))}
     assert "gold-differs-in-train" in find(make(first, gold=1), make(first))
@@ -131,7 +131,7 @@ def test_of_matching_questions_the_nearest_one_is_the_copy():
     }
 
 
-def test_gold_that_differs_within_a_dataset():
+def test_gold_that_differs_within_a_dataset_is_found():
     rows = [*make(), *make(gold=1, id_="d", cut=500)]
     (finding,) = (
         f
@@ -141,7 +141,7 @@ def test_gold_that_differs_within_a_dataset():
     assert [(p.id, p.other) for p in finding.pairs] == [(f"d{i}", f"t{i}") for i in range(N)]
 
 
-def test_what_follows_from_other_gold():
+def test_a_report_and_a_repair_name_other_gold():
     evaluated, train = make(gold=1), make(id_="d")
     evaluated, train = (classic_rc.from_rows(rows, gold_as="index0") for rows in (evaluated, train))
     report = check_dataset(evaluated, train=train)

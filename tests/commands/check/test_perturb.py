@@ -47,7 +47,7 @@ def test_options_reach_the_copy(cli, single, tmp_path):
     )
 
 
-def test_a_task_for_the_harness(cli, single, tmp_path):
+def test_a_task_for_the_harness_is_written_as_yaml(cli, single, tmp_path):
     rows = tmp_path / "my copy.jsonl"
     done = cli("perturb", single, "--with", "no-passage", "-o", rows, "--format", "lm-eval")
     assert done.code == 0
@@ -65,7 +65,7 @@ def test_a_task_for_the_harness(cli, single, tmp_path):
     assert not cloze.exists()
 
 
-def test_usage_errors_of_perturb(cli, single, tmp_path):
+def test_usage_errors_of_perturb_are_named(cli, single, tmp_path):
     copy = tmp_path / "copy.jsonl"
     cli("perturb", single, "-o", copy).fails(2, "--with")
     cli("perturb", single, "--with", "no-question").fails(2, "--output")
@@ -80,7 +80,7 @@ def test_usage_errors_of_perturb(cli, single, tmp_path):
     assert not copy.exists()
 
 
-def test_every_system_beside_its_perturbed_selves(cli):
+def test_every_system_is_shown_beside_its_perturbed_selves(cli):
     done = cli(
         "run", "--perturbed", "sample:single-choice", "-s", "A=sw+d", "-s", "surface-lr", "--cv", 3
     )
@@ -92,7 +92,7 @@ def test_every_system_beside_its_perturbed_selves(cli):
     assert "learners are trained and tuned on original data" in done.out
 
 
-def test_some_perturbations_as_json_and_csv(cli, tmp_path):
+def test_some_perturbations_are_written_as_json_and_csv(cli, tmp_path):
     args = (
         "run",
         "sample:single-choice",
@@ -145,7 +145,7 @@ def test_the_value_of_perturbed_is_optional(cli, single):
         ("--format", "suite", "-o", "suite.toml"),
     ],
 )
-def test_options_that_do_not_apply(cli, single, option):
+def test_options_that_do_not_apply_are_refused(cli, single, option):
     cli("run", single, "--perturbed", "no-passage", "-s", "sw", *option).fails(2, field=option[0])
 
 

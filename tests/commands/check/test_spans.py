@@ -113,7 +113,7 @@ def test_what_the_question_says_of_the_kind_of_answer_does_not_fail(cli, write):
     assert cli("check", path, "--fail=artifacts").code == 0
 
 
-def test_json_html_and_ids(cli, squad, tmp_path):
+def test_json_html_and_ids_have_the_cues_of_spans(cli, squad, tmp_path):
     path, ids = squad(quote='"'), tmp_path / "ids.tsv"
     (check,) = cli("check", path, "--format", "json", "--ids", ids).json["checks"]
     assert check["findings"][0]["about"] == "span"
@@ -125,7 +125,7 @@ def test_json_html_and_ids(cli, squad, tmp_path):
 
 
 @pytest.mark.parametrize("form", ["{label}", "{id}", "{name}"])
-def test_accepted_by_its_printed_name_or_id(cli, squad, tmp_path, form):
+def test_a_cue_is_accepted_by_its_printed_name_or_id(cli, squad, tmp_path, form):
     path, allow = squad(unanswerable=True, plant="the green"), tmp_path / "allow.txt"
     cue = first_cue(path)
     allow.write_text(form.format(label=cue.label, id=cue.id, name=cue.name), encoding="utf-8")
@@ -192,7 +192,7 @@ def test_one_passage_has_no_header(write):
     assert sum(note.startswith("no header") for note in report.notes) == 1
 
 
-def test_defects_of_gold_spans(write):
+def test_defects_of_gold_spans_are_found(write):
     context = "He saw the Ugandan flag, the flag and more of the flags."
     golds = {"inside": ("Uganda", 11), "fine": ("Ugandan flag", 11), "edge": ("more of", 38)}
     qas = [
@@ -207,7 +207,7 @@ def test_defects_of_gold_spans(write):
     assert "gold-several-times" not in defects
 
 
-def test_gold_without_an_offset_at_several_places(write):
+def test_gold_without_an_offset_at_several_places_is_found(write):
     passage = "the flag and a flag by the sea"
     rows = [
         {"id": id_, "passage": passage, "question": "What?", "gold": [gold], "task": "span"}
@@ -218,7 +218,7 @@ def test_gold_without_an_offset_at_several_places(write):
 
 
 @pytest.mark.parametrize("language", ["zh", "th"])
-def test_gold_between_blanks_in_translated_data(shared_data, language):
+def test_gold_between_blanks_is_found_in_translated_data(shared_data, language):
     data = load(shared_data / "wild" / f"xquad.{language}.json")
     cues = check_dataset(data, duplicates=False, header=False).cues
     cue = next(cue for cue in cues if cue.name == "stands between blanks")

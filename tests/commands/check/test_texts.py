@@ -60,7 +60,7 @@ def _row(id, passage, question="Who?", options=("Ann", "Eve")):
     }
 
 
-def test_damage_of_passages_questions_and_options():
+def test_damage_is_found_in_passages_questions_and_options():
     rows = [
         _row("a", "One cafÃ©."),
         _row("b", "One cafÃ©.", "&lt;Who&gt;?"),
