@@ -68,7 +68,7 @@ class CommandOutcome:
     @property
     def titles(self) -> list[str]:
         """The first word of each table's title."""
-        return [line.split(" ", 1)[0] for line in self.out.splitlines() if "questions" in line]
+        return [line.split(" ", 1)[0] for line in self.out.splitlines() if " · " in line]
 
     def messages(self, kind: str, *facts: object) -> list[str]:
         """The lines on stderr of a kind (``error``, ``warning`` or ``note``) that have all these
