@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,17 @@ from classic_rc.errors import ClassicRCError
 from tests.errors import raises
 
 ROW = dict[str, Any]
+
+__all__ = [
+    "cli",
+    "data",
+    "forty_questions",
+    "hidden",
+    "multiple_answer",
+    "own_files",
+    "single",
+    "write",
+]  # the fixtures: conftests import them all
 
 
 @dataclass(frozen=True)
@@ -54,6 +65,11 @@ class CommandOutcome:
             with raises(type(error), **fields):
                 raise error
 
+    @property
+    def titles(self) -> list[str]:
+        """The first word of each table's title."""
+        return [line.split(" ", 1)[0] for line in self.out.splitlines() if " · " in line]
+
     def messages(self, kind: str, *facts: object) -> list[str]:
         """The lines on stderr of a kind (``error``, ``warning`` or ``note``) that have all these
         facts.
@@ -75,6 +91,21 @@ class CommandOutcome:
         """The one row of a solver."""
         (row,) = (row for row in self.rows if row["solver"] == solver)
         return row
+
+
+def read_record(folder: Path) -> dict[str, Any]:
+    """Return the record that ``run --save`` wrote into a folder."""
+    return json.loads((folder / "run.json").read_text(encoding="utf-8"))
+
+
+def row_names(record: dict[str, Any]) -> list[list[str]]:
+    """Return the names of the rows of each dataset of a record."""
+    return [[row["name"] for row in run["rows"]] for run in record["runs"]]
+
+
+def answers_csv(answers: Iterable[tuple[str, object]]) -> str:
+    """Return a file of answers, each after its question's id."""
+    return "id,answer\n" + "".join(f"{id_},{answer}\n" for id_, answer in answers)
 
 
 @pytest.fixture

@@ -45,7 +45,8 @@ class Option(NamedTuple):
     @property
     def dest(self) -> str:
         """The name of the value among the parsed arguments."""
-        return str(self.settings.get("dest") or self.flags[-1].lstrip("-").replace("-", "_"))
+        name = self.flags[-1].lstrip("-")
+        return str(self.settings.get("dest") or name.replace("-", "_"))
 
     def varied(self, *, rare: bool | None = None, **settings: Any) -> Option:
         """Return the option with some settings replaced."""

@@ -114,10 +114,7 @@ def test_the_datasets_that_can_be_read_are_reported(cli, write, single, multiple
     bad = write("bad.jsonl", '{"passage": "p", "question": 3}\n')
     done = cli("run", single, bad, multiple_answer, "-s", "random")
     assert done.code == 3
-    assert [line.split(" ", 1)[0] for line in done.out.splitlines() if "questions" in line] == [
-        "single",
-        "several",
-    ]
+    assert done.titles == ["single", "several"]
     assert str(bad) in done.err
 
 
@@ -185,9 +182,10 @@ def test_ctrl_c_in_the_second_dataset_keeps_the_first_ones_table(cli, write, sin
 )
 def test_jobs_that_gain_nothing_are_said_to_be_unused(cli, tmp_path, args):
     args = [arg.format(tmp_path) for arg in args]
-    notes = [cli(*args, *jobs).err.count("is not used") for jobs in ((), ("--jobs", 2))]
+    assert cli(*args).err.count("is not used") == 0
+    assert cli(*args, "--jobs", 2).err.count("is not used") == 1
     shutil.rmtree(tmp_path / "index", ignore_errors=True)
-    assert [*notes, cli(*args, "--jobs", 2, "-q").err.count("is not used")] == [0, 1, 0]
+    assert cli(*args, "--jobs", 2, "-q").err.count("is not used") == 0
 
 
 def test_control_characters_in_errors_are_spelled_out(cli):

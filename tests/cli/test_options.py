@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 from importlib import import_module
+from itertools import chain
 
 import pytest
 
@@ -25,12 +26,8 @@ def options_of(command):
 
 
 def value(name, text):
-    (option,) = {
-        option.name: option
-        for command in COMMANDS
-        for option in options_of(command)
-        if option.name == name
-    }.values()
+    all_options = chain.from_iterable(map(options_of, COMMANDS))
+    option = next(option for option in all_options if option.name == name)
     return option.settings["type"](text)
 
 

@@ -21,11 +21,9 @@ HEAVY = {"numpy", "scipy", "sklearn", "nltk", "joblib", "pandas", "tqdm"}
 
 
 def call(*args, command=MODULE, **environment):
-    plain = {
-        k: v
-        for k, v in os.environ.items()
-        if k not in ("LC_ALL", "LANG", "PYTHONIOENCODING", "PYTHONUTF8")
-    }
+    plain = dict(os.environ)
+    for name in ("LC_ALL", "LANG", "PYTHONIOENCODING", "PYTHONUTF8"):
+        plain.pop(name, None)
     return subprocess.run(
         [*command, *map(str, args)], capture_output=True, env={**plain, **environment}, check=False
     )

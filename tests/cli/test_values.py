@@ -69,10 +69,10 @@ def folder(cli, forty_questions, tmp_path, monkeypatch):
 
 def written(folder):
     """What is in the folder, and its text."""
-    return {
-        path: path.read_bytes().decode(errors="replace") if path.is_file() else ""
-        for path in sorted(folder.rglob("*"))
-    }
+    texts = dict.fromkeys(sorted(folder.rglob("*")), "")
+    for path in filter(Path.is_file, texts):
+        texts[path] = path.read_bytes().decode(errors="replace")
+    return texts
 
 
 def words_with(command, option, value):
@@ -111,7 +111,9 @@ def check_value(cli, folder, words, option, value):
         for path in sorted(new, reverse=True):
             path.rmdir() if path.is_dir() else path.unlink()
         return None
-    assert (done.code in (2, 3), new, "Traceback" in done.err) == (True, {}, False), done.err
+    assert done.code in (2, 3), done.err
+    assert not new, done.err
+    assert "Traceback" not in done.err
     (line,) = done.messages("error")
     (error,) = done.errors or [None]
     if done.code == 2:
@@ -119,7 +121,8 @@ def check_value(cli, folder, words, option, value):
         assert ADVICE.search(line) or error.expected, line
     parts = [repr(piece) if not piece.strip() else piece for piece in re.split("[,=]", value)]
     names = {option.dest, option.flags[-1], option.settings.get("metavar", option.dest)}
-    assert any(text in line for text in (*names, value.strip() or repr(value), *parts)), line
+    shown_value = value.strip() or repr(value)
+    assert any(text in line for text in (*names, shown_value, *parts)), line
     return error
 
 

@@ -76,11 +76,8 @@ def test_a_commands_line_is_that_of_its_module(name):
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_option_has_a_heading_a_help_and_one_declaration(name):
     options = options_of(name)
-    assert (
-        len({option.dest for option in options})
-        == len({option.name for option in options})
-        == len(options)
-    )
+    assert len({option.dest for option in options}) == len(options)
+    assert len({option.name for option in options}) == len(options)
     assert all(
         option.settings["help"] and (option.is_positional or option.heading) for option in options
     )

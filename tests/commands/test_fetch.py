@@ -13,16 +13,13 @@ from classic_rc.errors import UsageError
 from tests.command_line import SUPERGLUE_MULTIRC
 from tests.http_server import Resource, http_server
 
-TALKS = json.dumps(
-    [
-        [
-            [f"W: It rained in {town}."],
-            [{"question": "Where?", "choice": [town, "at sea"], "answer": town}],
-            town,
-        ]
-        for town in ("Lisbon", "Oslo", "Rome")
-    ]
-).encode()
+
+def talk(town):
+    question = {"question": "Where?", "choice": [town, "at sea"], "answer": town}
+    return [[f"W: It rained in {town}."], [question], town]
+
+
+TALKS = json.dumps([talk(town) for town in ("Lisbon", "Oslo", "Rome")]).encode()
 LINES = "".join(json.dumps(row) + "\n" for row in SUPERGLUE_MULTIRC).encode()
 SOURCES = f"""
 [talks]
@@ -100,7 +97,7 @@ def test_the_command_of_the_error_works(cli):
     assert done.row("random")["metrics"]["accuracy"] == 0.5
 
 
-def test_what_is_printed(cli, mirror, tmp_path):
+def test_each_file_has_a_line_with_its_size_and_place(cli, mirror, tmp_path):
     done = cli("fetch", "talks", "several-answers:dev", "talks:dev")
     assert done.code == 0
     assert done.messages("note", "Talks", "http://talks.example/", "for research only")
@@ -110,17 +107,12 @@ def test_what_is_printed(cli, mirror, tmp_path):
         "talks/dev.json",
         "several-answers/val.jsonl",
     ]
-    assert lines[1][1:] == [
-        f"{len(TALKS)} bytes",
-        "downloaded",
-        str(tmp_path / "cache" / "talks" / "dev.json"),
-    ]
+    path = tmp_path / "cache" / "talks" / "dev.json"
+    assert lines[1][1:] == [f"{len(TALKS)} bytes", "downloaded", str(path)]
     assert f"sha256 {hashlib.sha256(TALKS).hexdigest()} is recorded" in lines[0][2]
     quiet = cli("fetch", "talks", "--quiet")
-    assert (quiet.err, [line.split("  ")[2] for line in quiet.out.splitlines()]) == (
-        "",
-        ["in the cache"] * 2,
-    )
+    assert quiet.err == ""
+    assert [line.split("  ")[2] for line in quiet.out.splitlines()] == ["in the cache"] * 2
     assert len(mirror.requests) == 3
 
 

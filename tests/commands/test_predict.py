@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+from itertools import product
 
+import numpy as np
 import pytest
 
 from classic_rc import load
 from classic_rc.errors import UsageError
 from classic_rc.formats.jsonl import JSONLinesFormat
 from classic_rc.kernels.arrays import small_blocks
+from tests.command_line import answers_csv
 
 
 @pytest.mark.parametrize(
@@ -34,8 +37,9 @@ def test_without_a_format_the_datasets_own_is_written(cli, data, name, beginning
 def test_scores_are_written_on_request(cli, own_files):
     mctest = own_files / "mctest" / "sample.dev.tsv"
     lines = cli("predict", mctest, "-s", "sw+d:mctest160", "--scores").out.splitlines()
-    assert [[len(cell.split(",")) for cell in line.split("\t")] for line in lines] == [[4] * 4] * 3
-    assert all(number.strip()[-6] == "." for number in lines[0].split("\t")[0].split(","))
+    scores = [[cell.split(",") for cell in line.split("\t")] for line in lines]
+    assert np.shape(scores) == (3, 4, 4)
+    assert all(number.strip()[-6] == "." for number in scores[0][0])
     rows = cli("predict", own_files / "multirc" / "sample.json", "-s", "sw+d", "--scores").json
     assert not {score for row in rows for score in row["scores"]} <= {0, 1}
     for name in ("sample:single-choice", "sample:cloze"):
@@ -133,12 +137,10 @@ def test_predict_says_where_one_of_equals_is_written(cli, write):
 
 def test_predict_says_where_one_of_several_answers_is_written(cli, tmp_path):
     ids = [question.id for question in load("sample:single-choice")]
-    (tmp_path / "s.csv").write_text(
-        "id,answer\n" + "".join(f"{id},{letter}\n" for id in ids for letter in "BA"),
-        encoding="utf-8",
-    )
+    (tmp_path / "s.csv").write_text(answers_csv(product(ids, "BA")), encoding="utf-8")
     done = cli("predict", "sample:single-choice", "-s", tmp_path / "s.csv")
-    assert [json.loads(line)["answer"] for line in done.out.splitlines()] == ["B"] * len(ids)
+    answers = [json.loads(line)["answer"] for line in done.out.splitlines()]
+    assert answers == ["B"] * len(ids)
     assert done.messages("note", f"several answers to {len(ids)} questions")
 
 

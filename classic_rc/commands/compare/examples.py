@@ -52,6 +52,7 @@ def find_examples(
     judged_rows = [row for row in results.systems if row.runs == 1 and not row.expected]
     systems = {row.name: row for row in judged_rows}
     judged = {name: outcomes(results, row.statistics)[0] for name, row in systems.items()}
+    # By hashes of ids: an example stays whatever other questions the data has, and their order.
     seed = comparison.resampling.seed
     order = np.argsort(text_keys(f"{seed} {question_id}" for question_id in results.ids)).tolist()
     for pair in comparison.pairs:

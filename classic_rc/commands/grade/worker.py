@@ -222,6 +222,7 @@ def _describe(error: BaseException, folder: Path) -> dict[str, Any]:
         if file.is_relative_to(folder):
             text = str(error.msg)
             frames = [(file.relative_to(folder).as_posix(), error.lineno, "<module>")]
+    # A recursion has hundreds of frames: keep where it begins and ends.
     frames = [*frames[:3], *frames[3:][-5:]]
     return {"type": type(error).__name__[:100], "text": text, "frames": frames}
 

@@ -278,8 +278,10 @@ def questions_section(
 
 def _group_classes(groupings: Sequence[Grouping]) -> list[list[str]]:
     """Return the CSS class of each group of each grouping."""
-    sizes = [len(grouping.masks) for grouping in groupings]
-    return [[f"g{g}-{v}" for v in range(size)] for g, size in enumerate(sizes)]
+    classes = []
+    for g, grouping in enumerate(groupings):
+        classes.append([f"g{g}-{v}" for v in range(len(grouping.masks))])
+    return classes
 
 
 def _entries(

@@ -293,7 +293,7 @@ def _published_rows(
             notes.append(f"{label}: its record has no published figures: run it again with --save")
         for key, figure in results.place_figures(dataset.figures or ()):
             number, source = figure.number.measured, figure.cites or figure.source
-            is_known = number.value == number.value
+            is_known = number.value == number.value  # NaN: the source prints no number
             if not (is_known and (published or figure.source == GIVEN)):
                 continue
             cells = rows.setdefault((figure.system, source, figure.cites), {})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from itertools import combinations
 
 import pytest
 
@@ -25,11 +26,10 @@ def saved(cli, tmp_path):
 def human(cli, single, tmp_path):
     """Somebody's answers, as a file of predictions."""
     path = tmp_path / "human.jsonl"
-    rows = [
-        {"question_id": f"q{i + 1}", "candidate": c, "selected": c == a}
-        for i, a in enumerate((1, 0, 2))
-        for c in range(3)
-    ]
+    rows = []
+    for i, answer in enumerate((1, 0, 2), start=1):
+        for c in range(3):
+            rows.append({"question_id": f"q{i}", "candidate": c, "selected": c == answer})
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     return path
 
@@ -47,9 +47,8 @@ def names(comparison):
 def test_solvers_and_predictions_are_compared_on_data(cli, single, human):
     (comparison,) = compared(cli, human, "longest", "sw+d,window=3", "--data", single)
     assert names(comparison) == ["human", "longest", "sw+d"]
-    assert [(p["first"], p["second"]) for p in comparison["pairs"]] == [
-        ("human", "longest"), ("human", "sw+d"), ("longest", "sw+d"),
-    ]  # fmt: skip
+    pairs = [(pair["first"], pair["second"]) for pair in comparison["pairs"]]
+    assert pairs == [*combinations(("human", "longest", "sw+d"), 2)]
     assert comparison["dataset"]["questions"] == 3
     assert comparison["systems"][0]["value"] == pytest.approx(2 / 3)
     assert comparison["chance"] == pytest.approx(1 / 3)
@@ -124,16 +123,10 @@ def test_what_names_no_system_is_refused(cli, systems, code, facts, fields):
 
 
 def test_group_keeps_passages_together_and_needs_data(cli, write, saved):
-    rows = [
-        {
-            "passage": f"{i}",
-            "question": "?",
-            "candidates": ["a", "bb"],
-            "gold": i // 20,
-            "meta": {"author": i // 20},
-        }
-        for i in range(40)
-    ]
+    rows = []
+    for i in range(40):
+        row = {"passage": f"{i}", "question": "?", "candidates": ["a", "bb"], "gold": i // 20}
+        rows.append({**row, "meta": {"author": i // 20}})
     data = write("authors.jsonl", rows)
     (comparison,) = compared(cli, "longest", "shortest", "--data", data, "--group", "author")
     assert comparison["resampling"]["groups"] == 2

@@ -131,7 +131,7 @@ def test_csv_has_a_record_for_each_system_pair_and_region():
         ),
     ],
 )
-def test_notes_below_the_tables(change, note):
+def test_a_note_stands_only_below_tables_that_need_it(change, note):
     notes = [line for table in comparison_tables(replace(MADE, **change)) for line in table.notes]
     assert any(note in line for line in notes)
     assert not any(note in line for table in comparison_tables(MADE) for line in table.notes)

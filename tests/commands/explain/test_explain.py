@@ -63,8 +63,8 @@ class Plain(Solver):
 
 
 class Wrong(Plain):
-    def explain_each(self, questions):
-        return ["because" for question in questions]
+    def explain(self, question):
+        return "because"
 
 
 class Same(Solver):
@@ -154,7 +154,7 @@ def test_a_row_of_a_record_cannot_be_explained(cli, single, tmp_path):
     cli("explain", single, "q1", "-s", row).fails(2, "row of a run record", field="--solver")
 
 
-def test_an_explanation_as_html(cli, single, tmp_path):
+def test_html_is_one_page_in_a_file_or_on_stdout(cli, single, tmp_path):
     file = tmp_path / "q1.html"
     done = cli("explain", single, "q1", "--format", "html", "-o", file)
     assert (done.code, done.out) == (0, "")

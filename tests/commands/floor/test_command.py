@@ -137,12 +137,7 @@ def test_the_readme_begins_with_a_floor_that_is_so():
     dataset_floor = load_floors()["race:test"]
     low, high = dataset_floor.floor.intervals[dataset_floor.metric]
     shares = [dataset_floor.value(dataset_floor.chance), dataset_floor.value(dataset_floor.floor)]
-    values = [
-        *(f"{100 * share:.2f}" for share in shares),
-        *(f"{100 * bound:.1f}" for bound in (low, high)),
-    ]
-    assert list(sentence) == [
-        *values,
-        dataset_floor.floor.system,
-        str(dataset_floor.best_published("human").value),
-    ]
+    values = [f"{100 * share:.2f}" for share in shares]
+    values += [f"{100 * bound:.1f}" for bound in (low, high)]
+    human = dataset_floor.best_published("human").value
+    assert list(sentence) == [*values, dataset_floor.floor.system, str(human)]

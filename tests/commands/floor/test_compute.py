@@ -40,10 +40,12 @@ def talks(start: int, n: int) -> bytes:
     dialogues = []
     for i in range(start, start + n):
         place, *others = (_PLACES[(i + j) % len(_PLACES)] for j in range(3))
+        choice = [f"To the {place_}." for place_ in sorted({place, *others})]
+        right_place = place if i % 3 else others[0]
         question = {
             "question": f"Where does speaker {i} go?",
-            "choice": [f"To the {place_}." for place_ in sorted({place, *others})],
-            "answer": f"To the {place if i % 3 else others[0]}.",
+            "choice": choice,
+            "answer": f"To the {right_place}.",
         }
         lines = [f"W: Speaker {i}, where do you go today?", f"M: Not to the {others[0]}."]
         lines.append(f"M: {'I walk' if i % 3 else 'We walk'} to the {place} number {i}.")

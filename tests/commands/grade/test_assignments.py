@@ -9,6 +9,7 @@ import csv
 import json
 import re
 from functools import cache
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -60,27 +61,20 @@ def honest(assignment, seed: int) -> str:
     if data is None:
         return assignment.source()
     weights = assignment.right("fit")(*json.loads(data).values(), 1.0, 200, 0.01)[:3]
-    return assignment.source(
-        ("STRONGEST = None", f"STRONGEST = {max(range(3), key=lambda j: abs(weights[j]))}")
-    )
+    strongest = max(range(3), key=lambda j: abs(weights[j]))
+    return assignment.source(("STRONGEST = None", f"STRONGEST = {strongest}"))
 
 
 def make_dataset(rows) -> Dataset:
     """Questions as a student's process makes them of plain data."""
-    return Dataset(
-        [
-            Question(
-                row["id"],
-                Passage(row["passage_id"], row["passage"]),
-                row["question"],
-                tuple(map(Candidate, row["candidates"])),
-                None,
-                Task(row["task"]),
-            )
-            for row in rows
-        ],
-        "questions",
-    )
+    questions = []
+    for row in rows:
+        passage = Passage(row["passage_id"], row["passage"])
+        options = tuple(map(Candidate, row["candidates"]))
+        questions.append(
+            Question(row["id"], passage, row["question"], options, None, Task(row["task"]))
+        )
+    return Dataset(questions, "questions")
 
 
 class Direct:
@@ -93,14 +87,10 @@ class Direct:
         self.added = ()
 
     def load(self):
-        return {
-            name: "solver"
-            if name == "WindowAndDistance"
-            else "function"
-            if callable(value)
-            else "value"
-            for name, value in self.values.items()
-        }
+        kinds = {}
+        for name, value in self.values.items():
+            kinds[name] = "function" if callable(value) else "value"
+        return {name: "solver" if name == "WindowAndDistance" else kinds[name] for name in kinds}
 
     def begin_check(self):
         self.seconds_left = 60.0
@@ -114,7 +104,8 @@ class Direct:
 
     def call(self, name, *args):
         try:
-            return json.loads(json.dumps(self.values[name](*json.loads(json.dumps(args)))))
+            value = self.values[name](*json.loads(json.dumps(args)))
+            return json.loads(json.dumps(value))
         except Exception as error:
             raise SubmissionError(f"{type(error).__name__}: {error}") from None
 
@@ -186,9 +177,8 @@ def test_each_rule_makes_a_difference(name):
             # of what no function is compared with
             if (name, key) in (("bug", "weight"), ("bootstrap", "size")):
                 continue
-            assert f"{rule}; in your class, {page}" in "".join(
-                check.details for check in grade.checks
-            ), (key, rule)
+            details = "".join(check.details for check in grade.checks)
+            assert f"{rule}; in your class, {page}" in details, (key, rule)
 
 
 def points_of_classes(name: str, seeds) -> dict[str, set[float]]:
@@ -220,11 +210,9 @@ def test_every_class_is_graded_alike(name, seeds):
     """Right work has all points in each class, and a mistake costs the same in each."""
     points = points_of_classes(name, seeds)
     assert points.pop("right") == {10}
-    assert {
-        message: class_points
-        for message, class_points in points.items()
-        if len(class_points) > 1 or 10 in class_points
-    } == {}
+    for message, class_points in points.items():
+        assert len(class_points) == 1, message
+        assert 10 not in class_points, message
 
 
 @pytest.mark.parametrize(("name", "function", "message"), MISTAKES, ids=lambda label: label[:60])
@@ -281,17 +269,15 @@ def test_examples_are_computed_by_the_rules_of_the_reader(name):
 
 def test_windows_and_distances_are_those_of_the_package():
     for texts in cases_of(load("window"), "sliding_window", 3):
-        assert load("window").right("sliding_window")(*texts) == pytest.approx(
-            reference.sliding_window(*texts) / SCALE
-        )
+        actual = load("window").right("sliding_window")(*texts)
+        assert actual == pytest.approx(reference.sliding_window(*texts) / SCALE)
     for *texts, stopped in cases_of(load("window"), "word_distance", 3):
         actual = load("window").right("word_distance")(*texts, stopped)
         assert actual == pytest.approx(reference.word_distance(*texts, stopped))
     dataset = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=20, seed=3)
     mended = load("bug").right("WindowAndDistance")().score_candidates(dataset)
-    for actual, expected in zip(
-        mended, parse_solver("sw+d").score_candidates(dataset), strict=True
-    ):
+    scores = parse_solver("sw+d").score_candidates(dataset)
+    for actual, expected in zip(mended, scores, strict=True):
         assert np.allclose(actual, expected, atol=1e-5)
 
 
@@ -299,7 +285,8 @@ def test_ties_are_those_of_the_package():
     scores = [case for (case,) in cases_of(load("ties"), "best", 3)]
     are_best = Scores.from_lists(scores).are_best(1e-9)
     best = load("ties").right("best")
-    assert are_best.tolist() == [i in best(case) for case in scores for i in range(len(case))]
+    actual = [[i in best(case) for i in range(len(case))] for case in scores]
+    assert are_best.tolist() == list(chain.from_iterable(actual))
     for case, gold in cases_of(load("ties"), "credit", 3):
         options = tuple(Candidate(str(score)) for score in case)
         question = Question(
@@ -312,21 +299,14 @@ def test_ties_are_those_of_the_package():
 
 def test_thresholds_are_those_of_the_package():
     for (questions,) in cases_of(load("threshold"), "tune", 3):
-        rows = [
-            Question(
-                f"q{i}",
-                Passage("p", ""),
-                "",
-                tuple(Candidate(str(j)) for j in range(len(labels))),
-                frozenset(j for j, label in enumerate(labels) if label),
-                Task.MULTIPLE_ANSWER,
-            )
-            for i, (_, labels) in enumerate(questions)
-        ]
+        rows, passage = [], Passage("p", "")
+        for i, (_, labels) in enumerate(questions):
+            options = tuple(Candidate(str(j)) for j in range(len(labels)))
+            gold = frozenset(j for j, label in enumerate(labels) if label)
+            rows.append(Question(f"q{i}", passage, "", options, gold, Task.MULTIPLE_ANSWER))
         tuned = TunedThreshold().fit(Scores.from_lists([scores for scores, _ in questions]), rows)
-        assert load("threshold").right("tune")(questions) == pytest.approx(
-            tuned.best_threshold_, abs=1e-12
-        )
+        threshold = load("threshold").right("tune")(questions)
+        assert threshold == pytest.approx(tuned.best_threshold_, abs=1e-12)
 
 
 def test_intervals_pairs_and_weights_are_those_of_the_package():
@@ -354,9 +334,9 @@ def test_a_leak_is_found_by_its_own_cue_and_used(leak, tmp_path):
     kind, value = leak
     cue = value if kind in ("has", "lacks") else kind
     rows = LEAK["make_rows"](seed, "other")
+    place = -1 if value == "longest" else 0
     answers = {
-        "length": "sorted(range(4), key=lambda i: "
-        f"len(options[i]))[{-1 if value == 'longest' else 0}]",
+        "length": f"sorted(range(4), key=lambda i: len(options[i]))[{place}]",
         "position": f"{value}",
         "has": f"max(range(4), key=lambda i: {value!r} in options[i])",
         "lacks": f"min(range(4), key=lambda i: {value!r} in options[i])",
@@ -365,14 +345,9 @@ def test_a_leak_is_found_by_its_own_cue_and_used(leak, tmp_path):
     source = f"CUE = {cue!r}\ndef answer(passage, options):\n    return {answers[kind]}\n"
     assert graded(tmp_path, load("leak"), source, seed).earned == 10
     traces = ("length",) if kind in ("has", "lacks") else ()  # words are of different lengths
-    others = [
-        cue_name
-        for cue_name in ("position", "verbatim", "length", *LEAK["WORDS"])
-        if cue_name != cue and cue_name not in traces
-    ]
-    assert [
-        cue_name for cue_name in others if LEAK["best_share"](cue_name, rows) >= LEAK["ENOUGH"]
-    ] == []
+    all_cues = ("position", "verbatim", "length", *LEAK["WORDS"])
+    others = [other for other in all_cues if other not in (cue, *traces)]
+    assert all(LEAK["best_share"](other, rows) < LEAK["ENOUGH"] for other in others)
     wrong = (
         source.replace(repr(cue), repr(others[0]))
         .replace("max(", "min(")
@@ -389,9 +364,9 @@ def test_the_data_are_questions_that_can_be_answered():
     for row in rows:
         who, thing = re.fullmatch(r"Where did (\w+) take the (\w+)\?", row["question"]).groups()
         (place,) = re.findall(rf"{who} took the {thing} to the (\w+)\.", row["passage"])
-        assert [
-            i for i, option in enumerate(row["candidates"]) if f"to the {place} " in option
-        ] == [row["gold"]]
+        matching = [f"to the {place} " in option for option in row["candidates"]]
+        assert matching.count(True) == 1
+        assert matching[row["gold"]]
 
 
 def test_draws_must_be_random():
@@ -467,9 +442,9 @@ def test_each_class_draws_its_own_rules():
     for name in WITH_RULES:
         drawn = [load(name).drawn(seed).choice for seed in range(60)]
         assert len({json.dumps(rules) for rules in drawn}) >= 4
-        assert all(
-            rules[key] != next(iter(load(name).rules[key])) for rules in drawn for key in rules
-        )
+        pages = {key: next(iter(rules)) for key, rules in load(name).rules.items()}
+        for rules in drawn:
+            assert not rules.items() & pages.items()
 
 
 @pytest.mark.parametrize("name", list_assignments())

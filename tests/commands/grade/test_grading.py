@@ -96,11 +96,8 @@ def notebook(*cells: str) -> str:
 def test_points_are_of_checks_and_a_gate_holds_back_what_needs_it(grade):
     assert grade(GOOD).earned == 10
     wrong = grade("def add(a, b):\n    return a - b\n")
-    assert (wrong.earned, wrong.score, [check.passed for check in wrong.checks]) == (
-        0,
-        0,
-        [True, False],
-    )
+    assert wrong.earned == wrong.score == 0
+    assert [check.passed for check in wrong.checks] == [True, False]
     assert re.fullmatch(r"add\((\d+), (\d+)\) is -?\d+ and should be \d+", problems(wrong)[1])
     assert problems(grade("x = 1\n")) == ["define add(a, b)", "counts when has_add passes"]
 
@@ -177,10 +174,8 @@ def test_a_busy_grader_fails_no_right_work(tmp_path):
     """Time is the processor's, so other processes cost a student nothing."""
     drawn = load_assignment("ties").drawn(3)
     (tmp_path / "ann.py").write_text(drawn.source(), encoding="utf-8")
-    busy = [
-        subprocess.Popen([sys.executable, "-c", "while True: pass"])
-        for _ in range(6 * (os.cpu_count() or 1))
-    ]
+    n_busy = 6 * (os.cpu_count() or 1)
+    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(n_busy)]
     try:
         loaded = grade_file(tmp_path / "ann.py", drawn, seed=3, limits=Limits(6), isolation=TRUSTED)
     finally:
@@ -223,7 +218,8 @@ def test_notebooks_are_graded(grade):
 
 def test_what_only_looks_like_a_command_to_the_notebook_stays():
     cells = ('def f():\n    """Why?\n    """\n', "x = (7\n    % 4)", "# why?\nx = 1")
-    assert [cell in notebook_source(notebook(*cells).encode()) for cell in cells] == [True] * 3
+    source = notebook_source(notebook(*cells).encode())
+    assert all(cell in source for cell in cells)
     assert "# %%time\nx = 1" in notebook_source(notebook("%%time\nx = 1").encode())
     assert "pass  # files = !ls" in notebook_source(notebook("files = !ls").encode())
 
@@ -377,26 +373,24 @@ def grading() -> Grading:
 def test_the_rows_are_harmless_csv(grading):
     first, second = csv.DictReader(io.StringIO(grades_csv(grading)))
     assert first == {
-        **{
-            "student": "'=HYPERLINK(1)",
-            "file": "'=1.py",
-            "score": "0.55",
-            "points": "5.5",
-            "of": "10",
-        },
-        **{
-            "accuracy": "50.00",
-            "low": "40.00",
-            "high": "60.00",
-            "reference": "random",
-            "difference": "-10.00",
-        },
-        **{"difference low": "", "difference high": "", "isolation": "bubblewrap"},
-        **{
-            "similar": "nearly the same code: bob",
-            "note": "imported for the file, which does not: math",
-        },
-        **{"not gradable": "", "has_add": "passed", "adds": '1.5: it says "no"'},
+        "student": "'=HYPERLINK(1)",
+        "file": "'=1.py",
+        "score": "0.55",
+        "points": "5.5",
+        "of": "10",
+        "accuracy": "50.00",
+        "low": "40.00",
+        "high": "60.00",
+        "reference": "random",
+        "difference": "-10.00",
+        "difference low": "",
+        "difference high": "",
+        "isolation": "bubblewrap",
+        "similar": "nearly the same code: bob",
+        "note": "imported for the file, which does not: math",
+        "not gradable": "",
+        "has_add": "passed",
+        "adds": '1.5: it says "no"',
     }
     assert (second["not gradable"], second["isolation"], second["points"]) == (
         "it is a .zip",
@@ -510,11 +504,8 @@ def test_the_command_grades_a_class(group, tmp_path, capsys):
         "classic-rc: ann: 10 of 10 points",
         "classic-rc: bob: 0 of 10 points",
     ]
-    file_names = sorted(
-        path.relative_to(tmp_path).as_posix()
-        for root in (pages, scope)
-        for path in root.rglob("*.*")
-    )
+    files = [*pages.rglob("*.*"), *scope.rglob("*.*")]
+    file_names = sorted(path.relative_to(tmp_path).as_posix() for path in files)
     assert file_names == [
         *("gradescope/ann/results.json", "gradescope/bob/results.json"),
         *("pages/index.html", "pages/students/ann.html", "pages/students/bob.html"),
@@ -745,10 +736,8 @@ def test_the_command_never_guesses(group, tmp_path, capsys):
         )
         == 0
     )
-    rows = {
-        row["student"]: row["points"]
-        for row in csv.DictReader((tmp_path / "g.csv").open(encoding="utf-8"))
-    }
+    grades = csv.DictReader((tmp_path / "g.csv").open(encoding="utf-8"))
+    rows = {row["student"]: row["points"] for row in grades}
     assert rows == {"ann": "0", "bob": "0", "my_window": "10"}
 
 

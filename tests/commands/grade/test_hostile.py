@@ -62,10 +62,8 @@ def fill(place: Path, port: int) -> Path:
 
 
 def untouched(place: Path) -> list[tuple[str, int, int]]:
-    return [
-        (str(path), path.stat().st_mode, path.stat().st_size)
-        for path in sorted([place, *place.rglob("*")])
-    ]
+    paths = sorted([place, *place.rglob("*")])
+    return [(str(path), path.stat().st_mode, path.stat().st_size) for path in paths]
 
 
 def test_there_are_at_least_fifty_attacks():
@@ -201,10 +199,8 @@ def test_no_attack_earns_a_point_as_another_user(place, closed, public_python):
         place / "grades" / "g.csv",
     )
     assert done.returncode == 0, done.stderr
-    rows = {
-        row["student"]: row
-        for row in csv.DictReader((place / "grades" / "g.csv").open(encoding="utf-8"))
-    }
+    grades = csv.DictReader((place / "grades" / "g.csv").open(encoding="utf-8"))
+    rows = {row["student"]: row for row in grades}
     assert {row["isolation"] for row in rows.values()} <= {"other user", ""}
     earned = {name: row["points"] for name, row in rows.items()}
     assert earned.pop("a_honest") == earned.pop("z_honest") == "10", done.stderr
@@ -323,9 +319,6 @@ def test_hidden_questions_are_not_sent_home(place, closed, public_python, error,
     page = done.stdout + done.stderr + json.dumps(results)
     assert not re.search(r"line \d", page)
     assert "imported" not in page
-    assert [
-        text
-        for question in data
-        for text in (question.query, question.passage.text[:20])
-        if text in page
-    ] == []
+    for question in data:
+        assert question.query not in page
+        assert question.passage.text[:20] not in page

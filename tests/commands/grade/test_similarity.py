@@ -67,9 +67,8 @@ def made_known() -> dict[str, str]:
 
 
 def write_known() -> None:
-    KNOWN.write_text(
-        "".join(f"{name}: {hashes}\n" for name, hashes in made_known().items()), encoding="utf-8"
-    )
+    lines = [f"{name}: {hashes}\n" for name, hashes in made_known().items()]
+    KNOWN.write_text("".join(lines), encoding="utf-8")
 
 
 @pytest.mark.parametrize("file", SOLUTIONS, ids=lambda file: file.stem)
@@ -97,9 +96,8 @@ def test_what_grades_is_known():
 def test_pairs_are_flagged_with_lines_and_honest_work_is_not():
     work = WINDOW.read_text(encoding="utf-8")
     files = {"ann": work, "bob": shuffled(work.replace("words", "ws")), "eve": OTHER}
-    similarity = find_similar(
-        {name: {f"{name}.py": source.encode()} for name, source in files.items()}
-    )
+    submissions = {name: {f"{name}.py": source.encode()} for name, source in files.items()}
+    similarity = find_similar(submissions)
     assert similarity.clusters == (("ann", "bob"),)
     (pair,) = [match for match in similarity.matches if not match.second.startswith("known")]
     assert pair.share >= 0.71

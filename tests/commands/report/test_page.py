@@ -85,7 +85,7 @@ def test_the_same_content_makes_the_same_page():
     assert "<h1><bdi>A &amp; B</bdi></h1>" in page_html(content(title="A & B"))
 
 
-def test_ids_are_unique():
+def test_ids_on_the_page_are_unique():
     ids = re.findall(r'\bid="([^"]+)"', page_html(content()))
     assert len(ids) == len(set(ids))
 
@@ -100,20 +100,14 @@ def test_verdicts_follow_from_the_outcomes():
     assert section["systems"] == ["sw+d", "longest"]  # random answers nothing in particular
     questions = list(section["questions"])
     credits = evaluation().rows[1].outcomes.statistics["accuracy"][:, 0].tolist()
-    looks = ["right" if c == 1 else "partly" if c > 0 else "wrong" for c in credits]
-    untied = [
-        [look for look in entry["looks"] if look[-1] == "0" and look != "tied0"]
-        for entry in questions
-    ]
-    assert untied == [[f"{look}0"] for look in looks]
+    for entry, credit in zip(questions, credits, strict=True):
+        look = "right" if credit == 1 else "partly" if credit > 0 else "wrong"
+        looks_of_first = {name for name in entry["looks"] if name[-1] == "0"}
+        assert looks_of_first - {"tied0"} == {f"{look}0"}
     tied = [n > 1 for n in evaluation().rows[2].outcomes.n_tied.tolist()]
     assert [("tied1" in entry["looks"]) for entry in questions] == tied
-    assert any(tied)
-    assert any(
-        "tie of" in text
-        for _, _, badges in questions[tied.index(True)]["answers"]
-        for _, text in badges
-    )
+    _, (_, _, badges) = questions[tied.index(True)]["answers"]
+    assert any("tie of" in text for _, text in badges)
 
 
 def test_an_exact_answer_is_right_where_nothing_is_to_be_selected():
@@ -138,20 +132,14 @@ def test_of_a_large_dataset_the_page_has_questions_from_everywhere():
 
 def leaking(n: int = 60) -> classic_rc.Dataset:
     """The right option is the only one with a full stop; two stories are told twice."""
-    rows = [
-        {
-            "id": f"q{i}",
-            "passage": " ".join(
-                f"word{(7 * i + j) % 97}x{i if i < n - 2 else i - 2}" for j in range(40)
-            ),
-            "question": f"Which {i}?",
-            "candidates": [
-                f"thing {chr(97 + (i + j) % 26)}{'.' if j == i % 3 else ''}" for j in range(3)
-            ],
-            "gold": i % 3,
-        }
-        for i in range(n)
-    ]
+    rows = []
+    for i in range(n):
+        story = i if i < n - 2 else i - 2
+        words = [f"word{(7 * i + j) % 97}x{story}" for j in range(40)]
+        options = [f"thing {chr(97 + (i + j) % 26)}" for j in range(3)]
+        options[i % 3] += "."
+        row = {"id": f"q{i}", "passage": " ".join(words), "question": f"Which {i}?"}
+        rows.append({**row, "candidates": options, "gold": i % 3})
     return classic_rc.from_rows(rows)
 
 
@@ -160,10 +148,8 @@ def test_findings_have_their_rule_figures_and_examples():
     section = findings_section(check, {})
     first, cue = section["cues"][0], check.cues[0]
     assert first["kind"] == "ARTIFACT"
-    assert (
-        f"coverage {100 * cue.coverage:.1f} %, precision {100 * cue.precision:.1f} %"
-        in first["figures"]
-    )
+    coverage, precision = f"{100 * cue.coverage:.1f}", f"{100 * cue.precision:.1f}"
+    assert f"coverage {coverage} %, precision {precision} %" in first["figures"]
     assert [id_ for id_, *_ in first["examples"]] == [example.id for example in cue.examples]
     html = page_html(PageContent(evaluate(check.dataset, ["longest"]), check))
     assert '<span class="badge artifact">artifact</span>' in html
@@ -180,17 +166,10 @@ def test_duplicates_show_what_differs_and_no_page_lists_all():
         "Nora planted {} apple trees behind the old mill and Omar sold them at the market in "
         "spring."
     )
+    row = {"question": "Who?", "candidates": ["Nora", "Omar"], "gold": 0}
+    numbers = "three four five six seven eight nine ten three".split()
     rows = [
-        {
-            "id": f"q{i}",
-            "passage": story.format(name),
-            "question": "Who?",
-            "candidates": ["Nora", "Omar"],
-            "gold": 0,
-        }
-        for i, name in enumerate(
-            ["three", "four", "five", "six", "seven", "eight", "nine", "ten", "three"]
-        )
+        {"id": f"q{i}", "passage": story.format(number), **row} for i, number in enumerate(numbers)
     ]
     check = check_dataset(classic_rc.from_rows(rows), header=False)
     section = duplicates_section(check, None)
@@ -221,11 +200,10 @@ def test_the_overview_has_a_bar_for_each_system_and_the_line_of_chance():
     drawing = overview_drawing(evaluation())
     assert [row[0] for row in drawing["rows"]] == [row.name for row in evaluation().rows]
     assert drawing["chance"] == 25
-    assert drawing["rows"][1][1] == pytest.approx(
-        100 * evaluation().rows[1].metrics()["accuracy"], abs=0.01
-    )
-    low, high = drawing["rows"][1][2]
-    assert low <= drawing["rows"][1][1] <= high
+    _, width, (low, high), _ = drawing["rows"][1]
+    accuracy = evaluation().rows[1].metrics()["accuracy"]
+    assert width == pytest.approx(100 * accuracy, abs=0.01)
+    assert low <= width <= high
 
 
 def test_perturbed_copies_and_facts_have_their_places():
@@ -257,20 +235,15 @@ def test_each_question_has_its_card_with_every_explanation():
 def test_a_solver_that_fails_later_keeps_what_it_has_explained():
     some = list(Explainer(SOLVERS[1], SAMPLE))[:3]
     cards = entries(evaluation(), {1: some})
-    assert [len(entry["view"]["systems"]) for entry in cards[:5]] == [1] * 3 + [0] * 2
+    n_explained = [len(card["view"]["systems"]) for card in cards]
+    assert n_explained[:5] == [1, 1, 1, 0, 0]
 
 
-def test_keys_that_tell_a_few_groups_apart():
-    rows = [
-        {
-            "passage": "p",
-            "question": f"q{i}",
-            "candidates": ["a", "b"],
-            "gold": 0,
-            "meta": {"few": i % 3, "id": i, "one": 1},
-        }
-        for i in range(20)
-    ]
+def test_default_keys_tell_a_few_groups_apart():
+    rows = []
+    for i in range(20):
+        row = {"passage": "p", "question": f"q{i}", "candidates": ["a", "b"], "gold": 0}
+        rows.append({**row, "meta": {"few": i % 3, "id": i, "one": 1}})
     assert default_breakdown_keys(classic_rc.from_rows(rows)) == ["few"]
 
 

@@ -64,7 +64,7 @@ def test_breakdowns_are_by_what_the_data_or_a_file_says(report, single, tmp_path
     done.fails(2, found="hardnes", expected="hardness")
 
 
-def test_one_dataset_a_page(report):
+def test_a_page_of_several_datasets_is_refused(report):
     done, page = report("sample")
     done.fails(2, "sample:cloze", field="DATA", found="sample", expected=re.compile("sample:cloze"))
     assert page == ""

@@ -28,7 +28,7 @@ def stories(tmp_path):
     return file
 
 
-def test_ours_next_to_theirs(cli, stories):
+def test_ours_is_next_to_theirs(cli, stories):
     done = cli("reproduce", stories)
     assert (done.code, done.err) == (0, "")
     assert "theirs" in done.out
@@ -69,18 +69,17 @@ def test_candidate_spans_that_have_no_effect_are_refused(cli, arguments):
     )
 
 
-def test_files_of_the_user(cli, stories, tmp_path):
+def test_a_file_of_the_user_gives_the_scores_of_its_system(cli, stories, tmp_path):
     scores = tmp_path / "mc160.dev.scores"
-    scores.write_text(
-        "\t".join(["1,0,0,0"] * 4) + "\n" + "\t".join(["1,0,0,0"] * 4) + "\n", encoding="utf-8"
-    )
+    line = "\t".join(["1,0,0,0"] * 4) + "\n"
+    scores.write_text(2 * line, encoding="utf-8")
     done = cli("reproduce", stories, "--file", f"rte={scores}", "--format", "json")
-    rte = [f for f in done.json["figures"] if f["system"] == "RTE" and f["split"] == "dev"]
-    assert [figure["ours"] for figure in rte] == [100.0]
+    ours = {(figure["system"], figure["split"]): figure["ours"] for figure in done.json["figures"]}
+    assert ours["RTE", "dev"] == 100.0
 
 
 @pytest.mark.parametrize("value", ["rte", "rte=", "=file"])
-def test_a_file_without_name_or_path(cli, stories, value):
+def test_a_file_without_name_or_path_is_refused(cli, stories, value):
     done = cli("reproduce", stories, "--file", value)
     done.fails(2, field="--file", found=value, expected="NAME=FILE")
 

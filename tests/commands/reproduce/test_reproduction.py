@@ -25,18 +25,20 @@ pytestmark = pytest.mark.ci  # real data
 def stories(split: str, n: int = 4) -> Dataset:
     """Stories that call themselves MC160's."""
     options = (Candidate("a red fox"), Candidate("hens"), Candidate("bread"), Candidate("rain"))
-    questions = [
-        Question(
-            f"mc160.{split}.{i},0",
-            Passage(f"mc160.{split}.{i}", "The red fox ran. Hens slept."),
+    questions = []
+    for i in range(n):
+        passage = Passage(f"mc160.{split}.{i}", "The red fox ran. Hens slept.")
+        meta = {"type": "one" if i % 2 else "multiple"}
+        question = Question(
+            f"{passage.id},0",
+            passage,
             "Who ran?",
             options,
             frozenset({0}),
             Task.SINGLE_CHOICE,
-            {"type": "one" if i % 2 else "multiple"},
+            meta,
         )
-        for i in range(n)
-    ]
+        questions.append(question)
     return Dataset(questions, f"mc160.{split}", split, "mctest")
 
 
@@ -128,6 +130,6 @@ def test_the_table_and_the_records():
     assert row[8:10] == [record["reason"], record["source"]]
 
 
-def test_data_that_nothing_is_published_about():
+def test_data_that_nothing_is_published_about_is_refused():
     with raises(UsageError, field="datasets", found="sample:cloze"):
         reproduce([load("sample:cloze")])

@@ -17,9 +17,10 @@ def labels(write):
 
 def counts(done) -> dict[str, dict[str, int]]:
     """The numbers of questions by key and group."""
-    return {
-        b["key"]: {g["group"]: g["questions"] for g in b["groups"]} for b in done.run["breakdowns"]
-    }
+    sizes = {}
+    for breakdown in done.run["breakdowns"]:
+        sizes[breakdown["key"]] = {g["group"]: g["questions"] for g in breakdown["groups"]}
+    return sizes
 
 
 def test_without_keys_all_that_labels_say(cli, single, labels):
@@ -79,9 +80,8 @@ def test_labels_of_other_questions_are_noted(cli, single, write):
 )
 def test_wrong_uses_are_refused(cli, single, labels, args, facts, fields):
     paths = {"DATA": single, "LABELS": labels, "AGAIN": os.path.relpath(labels)}
-    cli("run", single, "-s", "longest", *(paths.get(arg, arg) for arg in args)).fails(
-        2, *facts, **fields
-    )
+    done = cli("run", single, "-s", "longest", *(paths.get(arg, arg) for arg in args))
+    done.fails(2, *facts, **fields)
 
 
 def test_one_key_of_run_is_columns_and_a_cross_tabulation_is_a_table(cli, single, labels):

@@ -9,6 +9,7 @@ import json
 import pytest
 
 from classic_rc import load
+from tests.command_line import answers_csv
 
 DATA = load("sample:single-choice")
 GROUP = "without copies"
@@ -16,16 +17,16 @@ GROUP = "without copies"
 
 @pytest.fixture
 def train(write):
-    rows = [
-        {
-            "id": f"t{q.id}",
-            "passage": q.passage.text.upper(),
-            "question": q.text,
-            "candidates": [c.text for c in q.candidates],
-            "gold": min(q.gold),
+    rows = []
+    for question in DATA[:12]:
+        row = {
+            "id": f"t{question.id}",
+            "passage": question.passage.text.upper(),
+            "question": question.text,
+            "candidates": [candidate.text for candidate in question.candidates],
+            "gold": min(question.gold),
         }
-        for q in DATA[:12]
-    ]
+        rows.append(row)
     return write("train.jsonl", rows)
 
 
@@ -75,7 +76,7 @@ def test_training_data_without_the_questions_has_no_second_value(cli, options):
 
 
 def test_a_suite_has_the_values_of_a_run(cli, options, write, train, tmp_path):
-    write("human.csv", "id,answer\n" + "".join(f"{q.id},{min(q.gold)}\n" for q in DATA[6:18]))
+    write("human.csv", answers_csv((q.id, min(q.gold)) for q in DATA[6:18]))
     suite = write(
         "suite.toml",
         f"""intervals = 100

@@ -52,38 +52,26 @@ def scores(cli, multiple_answer, tmp_path):
 def test_points_go_to_stdout(cli, multiple_answer):
     done = cli("run", multiple_answer, "--figure", "pr", "-s", "longest", "-s", "sw+d")
     assert (done.code, done.err) == (0, "")
-    assert {name: {r["average"] for r in rows} for name, rows in by_system(done.out).items()} == {
-        "longest": {"macro"},
-        "sw+d": {"macro"},
-    }
-    longest = by_system(done.out)["longest"]
-    assert [float(longest[i]["recall"]) for i in (0, -1)] == [0.25, 1]
+    points = by_system(done.out)
+    assert points.keys() == {"longest", "sw+d"}
+    for rows in points.values():
+        assert {row["average"] for row in rows} == {"macro"}
+    first, *_, last = points["longest"]
+    assert (float(first["recall"]), float(last["recall"])) == (0.25, 1)
 
 
 def test_scores_in_a_file_are_a_curve_and_decisions_a_point(cli, multiple_answer, scores, decided):
-    done = cli(
-        "run",
-        multiple_answer,
-        "--figure",
-        "pr",
-        "-s",
-        "longest",
-        "-s",
-        scores,
-        "-s",
-        f"people={decided}",
-    )
-    points = by_system(done.out)
+    systems = ["-s", "longest", "-s", scores, "-s", f"people={decided}"]
+    points = by_system(cli("run", multiple_answer, "--figure", "pr", *systems).out)
     assert list(points) == ["longest", "scores", "people"]
-    assert [list(r.values())[1:] for r in points["scores"]] == [
-        list(r.values())[1:] for r in points["longest"]
-    ]
+    curve, expected = (
+        [list(row.values())[1:] for row in points[name]] for name in ("scores", "longest")
+    )
+    assert curve == expected
     (point,) = points["people"]
     assert point["threshold"] == ""
-    measured = cli("run", multiple_answer, "-s", decided, "--format", "json").row("score-file")[
-        "metrics"
-    ]
-    assert float(point["f1"]) == pytest.approx(measured["f1_m"])
+    done = cli("run", multiple_answer, "-s", decided, "--format", "json")
+    assert float(point["f1"]) == pytest.approx(done.row("score-file")["metrics"]["f1_m"])
 
 
 @pytest.mark.parametrize(("suffix", "start"), [("svg", b"<?xml")])

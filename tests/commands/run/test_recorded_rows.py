@@ -6,6 +6,8 @@ import json
 
 import pytest
 
+from tests.command_line import read_record
+
 DATA = "sample:single-choice"
 
 
@@ -17,7 +19,7 @@ def record(cli, tmp_path):
 
 
 def _rows(folder):
-    (run,) = json.loads((folder / "run.json").read_text(encoding="utf-8"))["runs"]
+    (run,) = read_record(folder)["runs"]
     return {row["name"]: row for row in run["rows"]}
 
 
@@ -61,7 +63,7 @@ def test_lists_that_differ_are_one_line(cli, tmp_path):
     folder = tmp_path / "r"
     data = "sample:multiple-answer"
     assert cli("run", data, "-s", "sw", "--save", folder).code == 0
-    record = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+    record = read_record(folder)
     counts = record["runs"][0]["rows"][0]["selections"]["selected"]
     counts[:] = [*counts[1:], 9]
     (folder / "run.json").write_text(json.dumps(record), encoding="utf-8")

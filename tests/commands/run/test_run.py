@@ -11,6 +11,7 @@ from classic_rc import __version__
 from classic_rc.datasets import load
 from classic_rc.protocol import Protocol
 from classic_rc.solvers import registry
+from tests.command_line import read_record
 
 SAMPLES = ["sample:single-choice", "sample:multiple-answer", "sample:cloze", "sample:multi-span"]
 
@@ -33,19 +34,14 @@ def test_sample_means_a_dataset_of_each_task(cli):
     done = json_of(cli, "sample")
     assert [run["dataset"]["name"] for run in done.json["runs"]] == SAMPLES
     assert done.err == ""
-    assert ["EM" in "".join(run["dataset"]["notes"]) for run in done.json["runs"]] == [
-        False,
-        False,
-        False,
-        True,
-    ]
+    have_em = ["EM" in "".join(run["dataset"]["notes"]) for run in done.json["runs"]]
+    assert have_em == [False, False, False, True]
 
 
 def test_several_datasets_are_several_tables_in_their_order(cli, single, multiple_answer):
     done = cli("run", multiple_answer, single, "-s", "random")
     assert done.code == 0
-    titles = [line.split(" ", 1)[0] for line in done.out.splitlines() if "questions" in line]
-    assert titles == ["several", "single"]
+    assert done.titles == ["several", "single"]
 
 
 def test_a_folder_is_a_table_for_each_dataset_and_one_with_pool(cli, write):
@@ -56,17 +52,13 @@ def test_a_folder_is_a_table_for_each_dataset_and_one_with_pool(cli, write):
     write("own/notes.md", "# notes")
     args = (path.parent, "-s", "longest")
     done = json_of(cli, *args)
-    assert [(run["dataset"]["name"], run["dataset"]["questions"]) for run in done.json["runs"]] == [
-        ("dev", 3),
-        ("train", 3),
-    ]
+    datasets = [run["dataset"] for run in done.json["runs"]]
+    assert [(d["name"], d["questions"]) for d in datasets] == [("dev", 3), ("train", 3)]
     assert done.messages("note", "notes.md")
     pooled = json_of(cli, *args, "--pool", "--by", "split")
     assert (pooled.run["dataset"]["name"], pooled.run["dataset"]["questions"]) == ("own", 6)
-    assert {value: group["questions"] for value, group in pooled.rows[0]["groups"].items()} == {
-        "dev": 3,
-        "train": 3,
-    }
+    sizes = {value: group["questions"] for value, group in pooled.rows[0]["groups"].items()}
+    assert sizes == {"dev": 3, "train": 3}
     alone = json_of(cli, *args, "--split", "train")
     assert [run["dataset"]["name"] for run in alone.json["runs"]] == ["own"]
     assert alone.run["dataset"]["questions"] == 3
@@ -185,21 +177,20 @@ def test_train_takes_a_folder(cli, single, write, tmp_path):
             [{**CHOICE, "id": f"q{i}", "passage": f"Text {i}.", "gold": gold}],
         )
     majority = ("-s", "constant-position:majority")
-    row = json_of(cli, single, "--train", tmp_path / "lessons", *majority).row("constant-position")
-    (lasts, firsts) = (
-        json_of(cli, single, "--train", tmp_path / "lessons" / f"part{i}.jsonl", *majority).row(
-            "constant-position"
-        )
-        for i in (2, 0)
-    )
-    assert row["metrics"] == lasts["metrics"] != firsts["metrics"]
+
+    def metrics(train):
+        return json_of(cli, single, "--train", train, *majority).rows[0]["metrics"]
+
+    firsts = metrics(tmp_path / "lessons" / "part0.jsonl")
+    lasts = metrics(tmp_path / "lessons" / "part2.jsonl")
+    assert metrics(tmp_path / "lessons") == lasts != firsts
     lesson = tmp_path / "lessons" / "part0.jsonl"
     done = cli("run", single, "--train", tmp_path / "lessons", "--train", lesson, *majority)
     done.fails(2, "lessons", "part0", "1 questions", "q0", field="datasets")
 
 
 @pytest.mark.parametrize("command", ["run", "check"])
-def test_training_files_that_cannot_be_one(cli, single, command):
+def test_training_files_that_cannot_be_one_are_refused(cli, single, command):
     done = cli(command, single, "--train", "sample:single-choice", "--train", "sample:cloze")
     done.fails(2, "different tasks", "single-choice", "cloze", field="datasets")
 
@@ -271,46 +262,18 @@ def test_every_setting_reaches_the_protocol(cli, single, multiple_answer, write,
         },
         **{"intervals": 20, "metrics": ["f1_a", "em0"], "by": "question-type", "baseline": "B"},
     }
-    options = {
-        name: ",".join(value) if isinstance(value, list) else value
-        for name, value in settings.items()
-    }
-    words = [
-        word for name, value in options.items() for word in (f"--{name.replace('_', '-')}", value)
-    ]
+    words = ["--tune", training, "--train", training]
+    for name, value in settings.items():
+        text = ",".join(value) if isinstance(value, list) else value
+        words += [f"--{name.replace('_', '-')}", text]
     systems = ("-s", "A=longest", "-s", "B=sw")
-    cli(
-        "run",
-        multiple_answer,
-        *systems,
-        *words,
-        "--tune",
-        training,
-        "--train",
-        training,
-        "--save",
-        tmp_path / "a",
-    )
-    protocol = json.loads((tmp_path / "a" / "run.json").read_text(encoding="utf-8"))["runs"][0][
-        "protocol"
-    ]
+    cli("run", multiple_answer, *systems, *words, "--save", tmp_path / "a")
+    protocol = read_record(tmp_path / "a")["runs"][0]["protocol"]
     assert protocol["settings"] == {**Protocol().to_plain(), **settings}
     assert protocol["tune"]["name"] == protocol["train"]["name"] == "other"
-    cli(
-        "run",
-        single,
-        *systems,
-        "--cv",
-        2,
-        "--group",
-        "kind",
-        "--drop-overlap",
-        "--save",
-        tmp_path / "b",
-    )
-    protocol = json.loads((tmp_path / "b" / "run.json").read_text(encoding="utf-8"))["runs"][0][
-        "protocol"
-    ]
+    words = ["--cv", 2, "--group", "kind", "--drop-overlap"]
+    cli("run", single, *systems, *words, "--save", tmp_path / "b")
+    protocol = read_record(tmp_path / "b")["runs"][0]["protocol"]
     changed = {"cv": 2, "group": "kind", "drop_overlap": True}
     assert protocol["settings"] == {**Protocol().to_plain(), **changed}
 
@@ -386,7 +349,7 @@ def test_csv_has_a_record_for_each_row_of_each_dataset(cli, single, multiple_ans
 
 def test_a_run_in_which_all_systems_fail_leaves_no_record(cli, write, tmp_path):
     row = {"passage": "Dogs bark.", "question": "What barks?", "candidates": ["dogs", "cats"]}
-    data = write("one.jsonl", "".join(json.dumps({**row, "id": i, "gold": 0}) + "\n" for i in "ab"))
+    data = write("one.jsonl", [{**row, "id": i, "gold": 0} for i in "ab"])
     learners = ("-s", "feature-ranker", "-s", "lexical,weights=learned")
     failure = cli("run", data, "--cv", 2, *learners, "--save", tmp_path / "saved")
     failure.fails(2, "two different passages")
@@ -518,14 +481,11 @@ def test_questions_without_passages_are_rows_and_dashes(cli, write):
             "gold": 1,
         },
     ]
-    path = write("arc.jsonl", "".join(json.dumps(question) + "\n" for question in questions))
+    path = write("arc.jsonl", questions)
     plain = cli("run", path)
     assert (plain.code, plain.messages("error")) == (0, [])
     assert re.search(r"^ir:passage .*– +–", plain.out, re.MULTILINE)
     assert "Search an index: -s ir,corpus=DIR" in plain.out
     cli("run", path, "-s", "ir:clark2016").fails(3, "no question has a passage")
-    mixed = write(
-        "mixed.jsonl",
-        json.dumps({**questions[0], "passage": "Dogs bark."}) + "\n" + json.dumps(questions[1]),
-    )
+    mixed = write("mixed.jsonl", [{**questions[0], "passage": "Dogs bark."}, questions[1]])
     cli("run", mixed).fails(3, "'passage'", where="line 2")

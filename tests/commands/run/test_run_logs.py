@@ -47,9 +47,8 @@ def test_the_model_is_the_first_row_and_the_default_systems_follow(cli, log):
         "given scores",
         0.5,
     )
-    assert [row["solver"] for row in others] == list(
-        dict.fromkeys(name.partition(":")[0] for name in DEFAULT_SOLVERS["single-choice"])
-    )
+    solvers = [name.partition(":")[0] for name in DEFAULT_SOLVERS["single-choice"]]
+    assert [row["solver"] for row in others] == list(dict.fromkeys(solvers))
     assert first["params"]["settings"] == {
         "few-shot": 0,
         "task version": 1.0,
@@ -107,11 +106,8 @@ def test_logs_are_systems_on_data_from_elsewhere(cli, log, better, tmp_path):
         "run", str(data), "-s", f"A={log}", "-s", f"B={better}", "-s", "random", "--format", "json"
     )
     assert done.code == 0, done.err
-    assert [(row["name"], row["metrics"]["accuracy"]) for row in done.rows] == [
-        ("A", 0.5),
-        ("B", 0.75),
-        ("random", 0.25),
-    ]
+    accuracies = {row["name"]: row["metrics"]["accuracy"] for row in done.rows}
+    assert accuracies == {"A": 0.5, "B": 0.75, "random": 0.25}
     assert "significance" not in done.json["runs"][0]
 
 
@@ -126,10 +122,14 @@ def test_acc_norm_is_a_second_row(cli, tmp_path):
     assert done.rows[0]["signature"] != done.rows[1]["signature"]
 
 
-def test_the_record_of_a_log_runs_again(cli, tmp_path):
-    log = write_log(
-        tmp_path, multirc_rows([[1, 0, 1], [0, 1], [1, 1]], [[1, 1, 0], [0, 0], [1, 0]])
-    )
+@pytest.fixture
+def multirc_log(tmp_path):
+    rows = multirc_rows([[1, 0, 1], [0, 1], [1, 1]], [[1, 1, 0], [0, 0], [1, 0]])
+    return write_log(tmp_path / "logs", rows)
+
+
+def test_the_record_of_a_log_runs_again(cli, multirc_log, tmp_path):
+    log = multirc_log
     first = cli(
         "run", str(log), "-s", "all-negative", "--save", str(tmp_path / "saved"), "--format", "json"
     )
@@ -166,18 +166,14 @@ def test_golden_logs_have_the_accuracies_of_the_harness(cli, shared_golden):
         assert done.rows[0]["metrics"]["accuracy"] == expected[f"{task}_local"]["acc,none"]
 
 
-def test_a_format_before_the_file_names_the_second_row(cli, tmp_path):
-    log = write_log(
-        tmp_path, multirc_rows([[1, 0, 1], [0, 1], [1, 1]], [[1, 1, 0], [0, 0], [1, 0]])
-    )
-    metrics_of = {
-        row["name"]: row
-        for row in cli("run", str(log), "-s", "all-negative", "--format", "json").rows
-    }
+def test_a_format_before_the_file_names_the_second_row(cli, multirc_log):
+    log = multirc_log
+    first = cli("run", str(log), "-s", "all-negative", "--format", "json")
+    row_of = {row["name"]: row for row in first.rows}
     done = cli("run", str(log), "-s", f"harness-yes:{log}", "-s", f"B={log}", "--format", "json")
     second = next(row for row in done.rows if "(yes is right)" in row["name"])
-    assert second["metrics"] == metrics_of["samples_made (yes is right)"]["metrics"]
-    assert second["signature"] == metrics_of["samples_made (yes is right)"]["signature"]
+    assert second["metrics"] == row_of["samples_made (yes is right)"]["metrics"]
+    assert second["signature"] == row_of["samples_made (yes is right)"]["signature"]
     compared = cli(
         "compare", f"harness-yes:{log}", f"B={log}", "--data", str(log), "--format", "json"
     )
@@ -186,19 +182,15 @@ def test_a_format_before_the_file_names_the_second_row(cli, tmp_path):
     assert comparison["systems"][0]["name"] == "samples_made (yes is right)"
 
 
-def test_a_suite_keeps_the_formats(cli, tmp_path):
-    log = write_log(
-        tmp_path / "logs", multirc_rows([[1, 0, 1], [0, 1], [1, 1]], [[1, 1, 0], [0, 0], [1, 0]])
-    )
+def test_a_suite_keeps_the_formats(cli, multirc_log, tmp_path):
+    log = multirc_log
     suite = tmp_path / "suite.toml"
     assert (
         cli("run", str(log), "-s", "all-negative", "--format", "suite", "-o", str(suite)).code == 0
     )
     assert "harness-yes:" in suite.read_text(encoding="utf-8")
-    expected = {
-        row["name"]: row["metrics"]
-        for row in cli("run", str(log), "-s", "longest", "--format", "json").rows
-    }
+    alone = cli("run", str(log), "-s", "longest", "--format", "json")
+    expected = {row["name"]: row["metrics"] for row in alone.rows}
     for _ in range(2):  # computed, and kept
         done = cli("run", str(suite), "--save", str(tmp_path / "kept"), "--format", "json")
         assert done.code == 0, done.err

@@ -15,6 +15,7 @@ import pytest
 from classic_rc.errors import UsageError
 from classic_rc.io.files import exclusive_lock
 from classic_rc.running.suite import read_suite
+from tests.command_line import read_record, row_names
 from tests.depth import thinned
 
 SUITE = """
@@ -65,10 +66,7 @@ def numbers(record):
 def test_a_suite_prints_a_table_for_each_dataset_and_a_line_for_each_cell(cli, suite, out):
     done = cli("run", suite, "--save", out)
     assert done.code == 0, done.err
-    assert [line.split(" ")[0] for line in done.out.splitlines() if " · " in line] == [
-        "one",
-        "several",
-    ]
+    assert done.titles == ["one", "several"]
     finished = lines(done)
     assert finished[0].startswith("one: Random: Acc. 25.00 (1 of 8 cells)")
     assert finished[-1].startswith("several: Spans: F1a ")
@@ -88,9 +86,7 @@ def test_the_record_is_that_of_run_and_other_commands_read_it(cli, suite, out, t
         *("--baseline", "SW", "--intervals", "100", "--save", tmp_path / "run"),
     )
     assert done.code == 0
-    record, run_file = (
-        json.loads((folder / "run.json").read_text("utf-8")) for folder in (out, tmp_path / "run")
-    )
+    record, run_file = read_record(out), read_record(tmp_path / "run")
     assert [run["dataset"]["name"] for run in record["runs"]] == ["one", "several"]
     assert record["runs"][0]["missing"][0]["name"] == "Spans"
     assert numbers(record)[1] == numbers(run_file)[0]
@@ -133,11 +129,7 @@ def test_an_interrupted_suite_keeps_what_is_finished_and_goes_on(
     assert signal.getsignal(signal.SIGTERM) is handler
     assert f"classic-rc run {path} --trust --save {out}" in done.err
     assert "5 of 10 cells are finished (4 now)" in done.err
-    record = json.loads((out / "run.json").read_text("utf-8"))
-    assert [[row["name"] for row in run["rows"]] for run in record["runs"]] == [
-        ["Random", "SW", "Frequency"],
-        ["all-positive"],
-    ]
+    assert row_names(read_record(out)) == [["Random", "SW", "Frequency"], ["all-positive"]]
     assert "all-positive" in done.out
     stop.unlink()
     resumed = cli("run", path, "--save", out, "--trust")
@@ -151,7 +143,7 @@ def test_an_unreadable_dataset_loses_only_its_own_cells(cli, write, out):
     done = cli("run", path, "--save", out)
     done.fails(3, "gone.jsonl")
     assert "several (" in done.out
-    assert len(json.loads((out / "run.json").read_text("utf-8"))["runs"]) == 1
+    assert len(read_record(out)["runs"]) == 1
 
 
 KILLED = """
@@ -181,9 +173,7 @@ def test_a_killed_worker_is_one_line_and_finished_cells_stay(cli, write, out, tm
     assert done.code == 5
     assert "a process ended (from outside" in done.err
     assert "Traceback" not in done.err
-    assert {"SW", "Lexical"} <= {
-        row["name"] for row in json.loads((out / "run.json").read_text())["runs"][0]["rows"]
-    }
+    assert {"SW", "Lexical"} <= {*row_names(read_record(out))[0]}
 
 
 def test_a_second_suite_in_a_folder_waits(cli, suite, out):
@@ -209,11 +199,9 @@ def test_a_record_of_other_data_stays_under_another_name(cli, out):
     assert (
         f"{out / 'run.json'} was the record of sample:single-choice: it is run.1.json" in done.err
     )
-    names = [
-        json.loads((out / name).read_text())["runs"][0]["dataset"]["name"]
-        for name in ("run.1.json", "run.json")
-    ]
-    assert names == ["sample:single-choice", "sample:multiple-answer"]
+    earlier = json.loads((out / "run.1.json").read_text())
+    assert earlier["runs"][0]["dataset"]["name"] == "sample:single-choice"
+    assert read_record(out)["runs"][0]["dataset"]["name"] == "sample:multiple-answer"
 
 
 def test_a_system_that_answers_no_dataset_is_an_error(cli, write, out):
@@ -221,11 +209,7 @@ def test_a_system_that_answers_no_dataset_is_an_error(cli, write, out):
     done = cli("run", path, "--save", out)
     assert done.code == 3
     assert all("Ours" in message and "gone.jsonl" in message for message in done.messages("error"))
-    assert [
-        row["name"] for row in json.loads((out / "run.json").read_text("utf-8"))["runs"][0]["rows"]
-    ] == [
-        *("Random", "SW", "Frequency"),
-    ]
+    assert row_names(read_record(out))[0] == ["Random", "SW", "Frequency"]
 
 
 @pytest.mark.parametrize(
@@ -319,12 +303,9 @@ def test_a_written_suite_gives_the_same_numbers(cli, single, tmp_path, monkeypat
     assert cli("run", *typed, "--save", "typed").code == 0
     done = cli("run", "suites/typed.toml", "--save", "made")
     assert done.code == 0, done.err
-    records = [
-        json.loads((tmp_path / name / "run.json").read_text("utf-8")) for name in ("typed", "made")
-    ]
-    names = [[[row["name"] for row in run["rows"]] for run in record["runs"]] for record in records]
-    assert names[0] == names[1]
-    typed_runs, made_runs = map(numbers, records)
+    typed_record, made_record = read_record(tmp_path / "typed"), read_record(tmp_path / "made")
+    assert row_names(typed_record) == row_names(made_record)
+    typed_runs, made_runs = numbers(typed_record), numbers(made_record)
     for run in (*typed_runs, *made_runs):
         run["dataset"].pop("warnings")  # the same ones, in another order
     assert typed_runs == made_runs

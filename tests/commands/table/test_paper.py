@@ -65,20 +65,17 @@ def questions(name, n=36, *, multiple=False, seed=0):
         options = [" ".join(draw.sample(WORDS, draw.randint(1, 4))) for _ in range(4)]
         best = max(range(4), key=lambda k: len(options[k]))
         right = best if draw.random() < 0.6 else draw.randrange(4)
-        rows.append(
-            {
-                "id": f"{name}{i}",
-                "passage": f"{i // 2} " + " ".join(draw.choices(WORDS, k=30)) + ".",
-                "question": f"What about the {draw.choice(WORDS)}?",
-                "candidates": options,
-                "gold": sorted({right, draw.randrange(4)}) if multiple else right,
-                "meta": {
-                    "level": "middle" if i % 3 else "high",
-                    "author": f"a{i // 8}",
-                    "kind": KINDS[i % 10],
-                },
-            }
-        )
+        words = " ".join(draw.choices(WORDS, k=30))
+        level = "middle" if i % 3 else "high"
+        row = {
+            "id": f"{name}{i}",
+            "passage": f"{i // 2} {words}.",
+            "question": f"What about the {draw.choice(WORDS)}?",
+            "candidates": options,
+            "gold": sorted({right, draw.randrange(4)}) if multiple else right,
+            "meta": {"level": level, "author": f"a{i // 8}", "kind": KINDS[i % 10]},
+        }
+        rows.append(row)
     return from_rows(rows, name=name, split="dev")
 
 
@@ -117,13 +114,25 @@ def table_markdown(table, *args):
 
 def cell(table, row, column):
     """The cell of a row's name and a column's dataset, metric or group."""
-    (matching_row,) = (r for r in table.rows if r.name == row)
-    (j,) = (
-        j
-        for j, c in enumerate(table.columns)
-        if f"{c.dataset}:{c.group or c.metric.name}" == column
-    )
-    return matching_row.cells[j]
+    names = [f"{c.dataset}:{c.group or c.metric.name}" for c in table.columns]
+    assert names.count(column) == 1
+    return cells_of(table, row)[names.index(column)]
+
+
+def cells_of(table, name):
+    """The cells of the row of this name."""
+    (row,) = (row for row in table.rows if row.name == name)
+    return row.cells
+
+
+def repeat_rows(table, n):
+    """Several copies of all rows, each copy with names of its own."""
+    return tuple(replace(row, name=f"{row.name} {i}") for i in range(n) for row in table.rows)
+
+
+def bold_rows(table):
+    """The names of the rows that are best in the first column."""
+    return {row.name for row in table.rows if row.cells[0].is_best}
 
 
 # --------------------------------------------------------------------------------------------------
@@ -137,10 +146,13 @@ def test_groups_of_passages_that_a_run_kept_together_are_named(save):
 
 def test_intervals_and_a_baseline_are_made_on_request(save):
     file = save("a", evaluate(questions("barn"), ["longest", "sw+d", "shortest"]))
-    assert all(c.interval is None and c.test.p_value is None for c in paper(file).cells)
+    plain = paper(file)
+    assert all(c.interval is None for c in plain.cells)
+    assert all(c.test.p_value is None for c in plain.cells)
     table = paper(file, intervals=200, baseline="longest")
     assert all(c.interval is not None for c in table.cells)
-    assert [row.name for row in table.rows if row.cells[0].test.p_value is None] == ["longest"]
+    p_values = {row.name: row.cells[0].test.p_value for row in table.rows}
+    assert [name for name, p in p_values.items() if p is None] == ["longest"]
     with raises(UsageError, field="baseline", found="lexical"):
         paper(file, baseline="lexical")
 
@@ -149,9 +161,8 @@ def test_what_is_left_out_changes_no_mark(save):
     table = paper(save("a", measured(questions("barn"), SYSTEMS, "sw+d", by="level")), by="level")
     two_rows = table.select(rows="shortest,longest", columns="barn:middle")
     assert [row.name for row in two_rows.rows] == ["shortest", "longest"]
-    assert [cell(two_rows, name, "barn:middle") for name in ("shortest", "longest")] == [
-        cell(table, name, "barn:middle") for name in ("shortest", "longest")
-    ]
+    for name in ("shortest", "longest"):
+        assert cell(two_rows, name, "barn:middle") == cell(table, name, "barn:middle")
     family = [
         c.test.p_value for c in (cell(table, row.name, "barn:accuracy") for row in table.rows)
     ]
@@ -174,30 +185,18 @@ def test_given_numbers_of_several_records_are_all_shown_each_in_its_own_groups(s
     by_author = evaluate(dataset, {"sw+d": "sw+d", "Human": 95.5}, by="author")
     by_level = evaluate(dataset, {"sw+d": "sw+d", "People": f"{answers},sample=20"}, by="level")
     table = paper(save("a", by_author), save("b", by_level), by="level")
-    given_values = {
-        row.name: [cell_.value for cell_ in row.cells] for row in table.rows if row.is_given
-    }
-    assert given_values == {"Human": [0.955, None, None], "People": [1.0, 1.0, 1.0]}
+    assert {row.name for row in table.rows if row.is_given} == {"Human", "People"}
+    assert [c.value for c in cells_of(table, "Human")] == [0.955, None, None]
+    assert [c.value for c in cells_of(table, "People")] == [1.0, 1.0, 1.0]
     renamed = replace(by_author, group_by="level", groupings=by_level.groupings)
     with_both = paper(save("b", by_level), save("c", renamed), by="level")
-    assert [
-        cell_.sample for row in with_both.rows if row.name == "People" for cell_ in row.cells
-    ] == [
-        20,
-        7,
-        13,
-    ]
+    assert [c.sample for c in cells_of(with_both, "People")] == [20, 7, 13]
     # Groups of another key with the same names are not those of the column.
     masks = by_level.groupings["level"]
     authors = replace(by_level, group_by="author", groupings={"author": masks})
-    table = paper(
-        save("d", authors), save("e", evaluate(dataset, ["longest"], by="level")), by="level"
-    )
-    assert [cell_.sample for row in table.rows if row.name == "People" for cell_ in row.cells] == [
-        20,
-        None,
-        None,
-    ]
+    longest = evaluate(dataset, ["longest"], by="level")
+    table = paper(save("d", authors), save("e", longest), by="level")
+    assert [c.sample for c in cells_of(table, "People")] == [20, None, None]
 
 
 def test_choices_are_in_the_given_order_and_blocks_stay_together(save):
@@ -223,11 +222,9 @@ def test_the_best_is_neither_an_expectation_nor_tuned_on_the_same_data_nor_publi
     worst = min(run.rows[1:], key=lambda row: row.metrics()["accuracy"])
     perfect = {name: np.ones_like(values) for name, values in worst.outcomes.statistics.items()}
     best = replace(worst.outcomes, statistics=perfect)
-    tops = (
-        *run.rows,
-        replace(worst, label="lucky", expected=True, outcomes=best),
-        replace(worst, label="tuned", tuned_here=True, outcomes=best),
-    )
+    lucky = replace(worst, label="lucky", expected=True, outcomes=best)
+    tuned = replace(worst, label="tuned", tuned_here=True, outcomes=best)
+    tops = (*run.rows, lucky, tuned)
     figure = {
         "system": "Paper",
         "metric": "accuracy",
@@ -236,11 +233,9 @@ def test_the_best_is_neither_an_expectation_nor_tuned_on_the_same_data_nor_publi
         "cites": None,
     }
     table = paper(save("a", replace(run, rows=tops), published=[figure]), published=True)
-    compared = [row.metrics()["accuracy"] for row in run.rows[1:]]
-    marked = {row.name for row in table.rows if row.cells[0].is_best}
-    assert marked == {
-        row.name for row in run.rows[1:] if row.metrics()["accuracy"] == max(compared)
-    }
+    compared = {row.name: row.metrics()["accuracy"] for row in run.rows[1:]}
+    top = max(compared.values())
+    assert bold_rows(table) == {name for name, value in compared.items() if value == top}
     assert table.rows[-1].block is Block.PUBLISHED
     assert "expectations, systems tuned on the same data and published results" in caption(
         table, None, "none"
@@ -249,15 +244,13 @@ def test_the_best_is_neither_an_expectation_nor_tuned_on_the_same_data_nor_publi
 
 def test_equal_printed_numbers_are_both_bold(save):
     run = measured(questions("barn"), ["longest", "shortest"])
-    shifted = run.rows[0].outcomes.statistics["accuracy"].copy()
+    longest = run.rows[0]
+    shifted = longest.outcomes.statistics["accuracy"].copy()
     shifted[0] += 0.001
-    twin = replace(
-        run.rows[0],
-        label="twin",
-        outcomes=replace(run.rows[0].outcomes, statistics={"accuracy": shifted}),
-    )
+    outcomes = replace(longest.outcomes, statistics={"accuracy": shifted})
+    twin = replace(longest, label="twin", outcomes=outcomes)
     file = save("a", replace(run, rows=(*run.rows, twin)))
-    assert {row.name for row in paper(file).rows if row.cells[0].is_best} == {"longest", "twin"}
+    assert bold_rows(paper(file)) == {"longest", "twin"}
     assert {row.name for row in paper(file, decimals=3).rows if row.cells[0].is_best} == {"twin"}
 
 
@@ -281,9 +274,8 @@ def test_answers_that_say_nothing_mark_only_their_own_groups(
     file.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     run = evaluate(dataset, {"LLM": system.format(file=file)}, by="level")
     table = paper(save("a", run), by="level")
-    marked = {
-        column.group: "‡" in marks(table.rows[0].cells[j]) for j, column in enumerate(table.columns)
-    }
+    cells = zip(table.columns, table.rows[0].cells, strict=True)
+    marked = {column.group: "‡" in marks(cell_) for column, cell_ in cells}
     is_unknown = samples > 1 and (multiple or "path=" in system)
     assert marked == {None: True, "high": True, "middle": is_unknown}
     assert "36 answers" in caption(table, None, "none").replace("72", "36")
@@ -295,24 +287,19 @@ def test_answers_that_say_nothing_mark_only_their_own_groups(
 
 def test_records_of_one_dataset_are_joined_and_tested_together(save):
     dataset = questions("barn")
-    first, second = (
-        save("a", measured(dataset, ["sw+d", "longest"], "sw+d")),
-        save("b", measured(dataset, ["shortest", "longest"])),
-    )
+    first = save("a", measured(dataset, ["sw+d", "longest"], "sw+d"))
+    second = save("b", measured(dataset, ["shortest", "longest"]))
     table = paper(first, second)
     assert [row.name for row in table.rows] == ["sw+d", "longest", "shortest"]
     together = measured(dataset, ["sw+d", "longest", "shortest"], "sw+d")
-    assert [row.cells[0].test for row in table.rows] == [
-        difference.test for difference in together.measure()
-    ]
+    tests = [difference.test for difference in together.measure()]
+    assert [row.cells[0].test for row in table.rows] == tests
 
 
 def test_other_numbers_of_one_name_are_an_error_that_names_both_files(save):
     dataset = questions("barn")
-    first, second = (
-        save(name, evaluate(dataset, {"mine": solver}))
-        for name, solver in (("a", "longest"), ("b", "shortest"))
-    )
+    first = save("a", evaluate(dataset, {"mine": "longest"}))
+    second = save("b", evaluate(dataset, {"mine": "shortest"}))
     with raises(DataError, source=str(second), field="rows") as caught:
         paper(first, second)
     assert str(first) in str(caught.value)
@@ -320,11 +307,9 @@ def test_other_numbers_of_one_name_are_an_error_that_names_both_files(save):
 
 
 def test_a_name_that_learned_from_gold_once_is_in_the_trained_block(save):
-    file = save(
-        "a",
-        evaluate(questions("barn"), {"mine": "longest", "other": "sw+d"}),
-        evaluate(questions("lamp"), {"mine": "surface-lr", "other": "sw+d"}, cv=2),
-    )
+    barn = evaluate(questions("barn"), {"mine": "longest", "other": "sw+d"})
+    lamp = evaluate(questions("lamp"), {"mine": "surface-lr", "other": "sw+d"}, cv=2)
+    file = save("a", barn, lamp)
     table = paper(file)
     assert {row.name: row.block for row in table.rows} == {
         "mine": Block.TRAINED,
@@ -375,10 +360,8 @@ def test_metrics_are_those_that_papers_report_or_the_chosen_ones(save):
     names = [(c.dataset, c.metric.name) for c in paper(file).columns]
     assert names == [("barn", "accuracy"), ("lamp", "f1_m"), ("lamp", "f1_a"), ("lamp", "em0")]
     two_metrics = paper(file, metrics=["em1", "f1_a"])
-    assert [(c.dataset, c.metric.name) for c in two_metrics.columns] == [
-        ("lamp", "em1"),
-        ("lamp", "f1_a"),
-    ]
+    columns = [(c.dataset, c.metric.name) for c in two_metrics.columns]
+    assert columns == [("lamp", "em1"), ("lamp", "f1_a")]
     assert any("barn is left out" in note for note in two_metrics.notes)
     with raises(UsageError, field="--metrics", found="quoref_f1"):
         paper(file, metrics=["quoref_f1"])
@@ -540,7 +523,8 @@ def wide_table(tmp_path_factory):
 def test_markdown_has_bold_numbers_only(wide_table):
     text = table_markdown(wide_table)
     _, _, header, rule, first, *_ = text.splitlines()
-    assert header.count("|") == rule.count("|") == first.count("|") == 2 + len(wide_table.columns)
+    n_bars = {line.count("|") for line in (header, rule, first)}
+    assert n_bars == {2 + len(wide_table.columns)}
     assert first.startswith("| *Learns nothing from gold answers* |")
     bold = re.findall(r"\*\*(.*?)\*\*", text)[1:]  # the first is the title
     assert len(bold) == sum(c.is_best for c in wide_table.cells)
@@ -553,11 +537,8 @@ def test_csv_has_a_record_for_each_cell_in_full_precision(wide_table):
     assert len(records) == len(wide_table.rows) * len(wide_table.columns)
     longest = cell(wide_table, "longest", "RACE:accuracy")
     (record,) = (r for r in records if (r["system"], r["dataset"]) == ("longest", "RACE"))
-    assert [float(record[key]) for key in ("value", "low", "high", "p")] == [
-        longest.value,
-        *longest.interval,
-        longest.test.p_value,
-    ]
+    numbers = [float(record[key]) for key in ("value", "low", "high", "p")]
+    assert numbers == [longest.value, *longest.interval, longest.test.p_value]
     assert record["significant"] == str(longest.test.is_significant)
     assert record["baseline"] == "sw+d"
 
@@ -607,15 +588,12 @@ def test_latex_takes_any_name(save):
 
 def tabulars(latex):
     """The numbers of columns and of rows with a number, for each tabular."""
-    return [
-        (
-            header.count("&"),
-            sum(bool(re.match(r"[^&\\ ][^&]*&", line)) for line in body.splitlines()),
-        )
-        for header, body in re.findall(
-            r"^(System &[^\n]*)\n\\midrule\n(.*?)\\bottomrule", latex, re.DOTALL | re.MULTILINE
-        )
-    ]
+    pattern = r"^(System &[^\n]*)\n\\midrule\n(.*?)\\bottomrule"
+    sizes = []
+    for header, body in re.findall(pattern, latex, re.DOTALL | re.MULTILINE):
+        rows = re.findall(r"^[^&\\ \n][^&\n]*&", body, re.MULTILINE)
+        sizes.append((header.count("&"), len(rows)))
+    return sizes
 
 
 def test_latex_is_as_wide_as_asked(wide_table):
@@ -625,25 +603,18 @@ def test_latex_is_as_wide_as_asked(wide_table):
     assert r"\begin{table*}" in table_latex(small, width="text")
     narrow = table_latex(wide_table, width="column")
     assert r"\begin{table}" in narrow
-    assert tabulars(narrow) == [
-        (3, len(wide_table.rows)),
-        (2, len(wide_table.rows)),
-        (3, len(wide_table.rows)),
-    ]
+    n_rows = len(wide_table.rows)
+    assert tabulars(narrow) == [(3, n_rows), (2, n_rows), (3, n_rows)]
 
 
 def test_a_table_with_many_columns_has_panels_that_keep_datasets_together(wide_table):
     n = len(wide_table.columns)
+    columns = tuple(replace(c, dataset=f"{c.dataset} 2") for c in wide_table.columns)
+    datasets = tuple(replace(d, label=f"{d.label} 2") for d in wide_table.datasets)
     wider = replace(
         wide_table,
-        columns=(
-            *wide_table.columns,
-            *(replace(c, dataset=f"{c.dataset} 2") for c in wide_table.columns),
-        ),
-        datasets=(
-            *wide_table.datasets,
-            *(replace(d, label=f"{d.label} 2") for d in wide_table.datasets),
-        ),
+        columns=wide_table.columns + columns,
+        datasets=(*wide_table.datasets, *datasets),
         rows=tuple(replace(row, cells=row.cells * 2) for row in wide_table.rows),
     )
     assert tabulars(table_latex(wider)) == [(n, len(wide_table.rows))] * 2
@@ -651,7 +622,7 @@ def test_a_table_with_many_columns_has_panels_that_keep_datasets_together(wide_t
 
 
 def test_a_long_table_has_several_floats_with_one_number(wide_table):
-    rows = tuple(replace(row, name=f"{row.name} {i}") for i in range(9) for row in wide_table.rows)
+    rows = repeat_rows(wide_table, 9)
     text = table_latex(replace(wide_table, rows=rows), intervals="none")
     assert sum(n for _, n in tabulars(text)) == len(rows)
     assert max(n for _, n in tabulars(text)) <= 40
@@ -667,18 +638,13 @@ def test_groups_are_rows_with_the_cells_and_marks_of_the_columns(save, outline):
     table = paper(save("a", run), save("b", lamp), by="level", baseline="longest")
     turned = replace(table, layout="groups")
     systems, groups = as_table(table), as_table(turned)
-    assert [column.name for column in groups.columns] == [
-        "level",
-        "n",
-        *(r.name for r in table.rows),
-    ]
+    names = [row.name for row in table.rows]
+    assert [column.name for column in groups.columns] == ["level", "n", *names]
     sizes = [
         (row_group.heading, [row[:2] for row in row_group.rows]) for row_group in groups.row_groups
     ]
-    assert sizes == [
-        ("barn", [["all", 36], ["high", 12], ["middle", 24]]),
-        ("lamp", [["all", 36], ["high", 12], ["middle", 24]]),
-    ]
+    levels = [["all", 36], ["high", 12], ["middle", 24]]
+    assert sizes == [("barn", levels), ("lamp", levels)]
     by_system = [cells for _, cells in systems.lines()]
     by_group = [cells for _, cells in groups.lines()]
     for j, cells in enumerate(by_group):
@@ -697,14 +663,17 @@ def test_groups_are_rows_with_the_cells_and_marks_of_the_columns(save, outline):
     assert r"{\textit{lamp}}" in latex
     assert "high" in outline(render(groups, "html")).text
     rows = list(csv.DictReader(io.StringIO(table_csv(turned))))
-    assert [row["group"] for row in rows[:: len(table.rows)]] == ["", "high", "middle"] * 2
-    assert sorted(map(str, rows)) == sorted(map(str, csv.DictReader(io.StringIO(table_csv(table)))))
+    first_rows = rows[:: len(table.rows)]
+    assert [row["group"] for row in first_rows] == ["", "high", "middle"] * 2
+    by_system = csv.DictReader(io.StringIO(table_csv(table)))
+    assert sorted(map(str, rows)) == sorted(map(str, by_system))
 
 
 def test_published_systems_as_columns_have_their_source(save):
+    number = {"metric": "accuracy", "printed": "60.2", "source": "s"}
     figures = [
-        {"system": name, "metric": "accuracy", "printed": "60.2", "source": "s", "cites": cites}
-        for name, cites in (("longest", None), ("Smith", "smith2015"))
+        {"system": "longest", "cites": None, **number},
+        {"system": "Smith", "cites": "smith2015", **number},
     ]
     file = save("a", evaluate(questions("barn"), ["longest"]), published=figures)
     turned = replace(paper(file, published=True), layout="groups")
@@ -769,12 +738,7 @@ def compiled(head, body, folder):
 @pytest.mark.parametrize("style", ["lines", "pm", "none"])
 def test_tables_compile_and_fit(wide_table, typed, head, style, tmp_path):
     assert len(wide_table.rows) >= 8
-    long = replace(
-        wide_table,
-        rows=tuple(
-            replace(row, name=f"{row.name} {i}") for i in range(6) for row in wide_table.rows
-        ),
-    )
+    long = replace(wide_table, rows=repeat_rows(wide_table, 6))
     warnings = [
         table_latex(wide_table, intervals=style),
         table_latex(wide_table.select(columns="RACE,DREAM"), intervals=style, label="tab:narrow"),
@@ -903,14 +867,13 @@ def test_a_forest_plot_has_a_panel_for_each_dataset_and_no_colours(wide_table):
     pytest.importorskip("matplotlib")
     figure = forest_figure(wide_table)
     assert figure.get_figwidth() == pytest.approx(3.03)
-    assert [axes.get_title(loc="left") for axes in figure.axes] == [
-        f"{name} (%)" for name in ("MC160", "MC500", "RACE", "DREAM", "MCScript", "MultiRC: F1a")
-    ]
+    labels = ("MC160", "MC500", "RACE", "DREAM", "MCScript", "MultiRC: F1a")
+    titles = [axes.get_title(loc="left") for axes in figure.axes]
+    assert titles == [f"{label} (%)" for label in labels]
     first = figure.axes[0]
     names = [label.get_text() for label in first.get_yticklabels()]
-    assert [name.removesuffix(" *") for name in names] == [
-        r.name for r in wide_table.rows if r.cells[0].value is not None
-    ]
+    drawn = [row.name for row in wide_table.rows if row.cells[0].value is not None]
+    assert [name.removesuffix(" *") for name in names] == drawn
     marked = {r.name for r in wide_table.rows if r.cells[0].test.is_significant}
     assert {name.removesuffix(" *") for name in names if name.endswith(" *")} == marked
     points = [line for line in first.lines if line.get_marker() != "None"]
@@ -931,6 +894,5 @@ def test_a_forest_needs_numbers(wide_table):
 def test_metrics_of_papers_are_known():
     from classic_rc.commands.table.paper import PAPER_METRICS
 
-    assert all(
-        task in METRICS[name].tasks for task, names in PAPER_METRICS.items() for name in names
-    )
+    for task, names in PAPER_METRICS.items():
+        assert all(task in METRICS[name].tasks for name in names)

@@ -11,22 +11,11 @@ import shutil
 import pytest
 
 from classic_rc import load
-from tests.command_line import cli  # noqa: F401
 from tests.running.test_runs import write_answers
 
-OWN = "".join(
-    json.dumps(
-        {
-            "id": f"q{i}",
-            "passage": f"Ann met Bob {i}.",
-            "question": "Who?",
-            "candidates": ["Ann", "Eve"],
-            "gold": i % 2,
-        }
-    )
-    + "\n"
-    for i in range(12)
-)
+ROW = {"question": "Who?", "candidates": ["Ann", "Eve"]}
+ROWS = [{"id": f"q{i}", "passage": f"Ann met Bob {i}.", **ROW, "gold": i % 2} for i in range(12)]
+OWN = "".join(json.dumps(row) + "\n" for row in ROWS)
 
 
 @pytest.fixture
@@ -36,11 +25,8 @@ def files(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path / "work")
     dataset = load("sample:single-choice")
     for seed in (2, 3):
-        write_answers(
-            tmp_path / "work" / f"r{seed}.jsonl",
-            dataset,
-            [i % seed == 0 for i in range(len(dataset))],
-        )
+        are_right = [i % seed == 0 for i in range(len(dataset))]
+        write_answers(tmp_path / "work" / f"r{seed}.jsonl", dataset, are_right)
     write_answers(tmp_path / "work" / "h.jsonl", dataset[:10], [True] * 10)
     labels = "".join(f"{q.id},{'odd' if i % 2 else 'even'}\n" for i, q in enumerate(dataset))
     (tmp_path / "work" / "labels.csv").write_text(f"id,parity\n{labels}", encoding="utf-8")
@@ -51,7 +37,7 @@ def files(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     "by", [["--by", "type"], ["--labels", "labels.csv", "--by", "parity", "--by", "type,parity"]]
 )
-def test_a_release_makes_the_same_table_elsewhere(cli, files, monkeypatch, by):  # noqa: F811
+def test_a_release_makes_the_same_table_elsewhere(cli, files, monkeypatch, by):
     systems = [
         "-s",
         "LLM=r2.jsonl",
@@ -118,14 +104,14 @@ def test_a_release_makes_the_same_table_elsewhere(cli, files, monkeypatch, by): 
     assert str(files) not in (elsewhere / "suite.toml").read_text(encoding="utf-8")
 
 
-def test_a_release_needs_a_new_folder_and_no_code_of_its_own(cli, files):  # noqa: F811
+def test_a_release_needs_a_new_folder_and_no_code_of_its_own(cli, files):
     (files / "work" / "full").mkdir()
     (files / "work" / "full" / "file").touch()
     assert cli("run", "own.jsonl", "-s", "longest", "--save", "b", "-q").code == 0
     cli("table", "b", "--release", "full").fails(2, field="--release", found="full")
 
 
-def test_data_are_copied_only_if_their_licence_is_open(cli, files):  # noqa: F811
+def test_data_are_copied_only_if_their_licence_is_open(cli, files):
     article = {
         "id": "middle1.txt",
         "article": "Ann met Bob.",
@@ -170,7 +156,7 @@ def test_data_are_copied_only_if_their_licence_is_open(cli, files):  # noqa: F81
     assert "--with-data" not in (with_data / "README.md").read_text(encoding="utf-8")
 
 
-def test_files_of_one_name_and_notes_of_systems_are_kept(cli, files):  # noqa: F811
+def test_files_of_one_name_and_notes_of_systems_are_kept(cli, files):
     work = files / "work"
     (work / "train").mkdir()
     (work / "train" / "own.jsonl").write_text(OWN.replace("met", "saw"), encoding="utf-8")

@@ -6,6 +6,7 @@ import json
 import random
 import re
 import statistics
+from itertools import chain
 
 import pytest
 
@@ -16,6 +17,7 @@ from classic_rc.commands.table.methods import method_statements, settings_table
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 from classic_rc.results.mean_intervals import PRIOR_ERRORS
 from classic_rc.results.record import run_record
+from tests.command_line import answers_csv, read_record
 from tests.depth import thinned
 
 DATA = ("sample:single-choice", "sample:multiple-answer", "sample:cloze")
@@ -47,24 +49,18 @@ def make_runs(rng, folder):
         dataset = load(data)
         systems = dict(zip(("A", "B", "C"), rng.sample(SYSTEMS, 3), strict=True))
         if dataset.task.has_choices and rng.random() < 0.7:
-            rows = [(q.id, rng.choice(["A", "B", "?", "The answer is not A"])) for q in dataset]
-            (folder / f"{len(evaluations)}.csv").write_text(
-                "id,answer\n" + "".join(f"{i},{a}\n" for i, a in rows), encoding="utf-8"
-            )
-            systems["File"] = str(folder / f"{len(evaluations)}.csv")
+            letters = ["A", "B", "?", "The answer is not A"]
+            path = folder / f"{len(evaluations)}.csv"
+            path.write_text(answers_csv((q.id, rng.choice(letters)) for q in dataset), "utf-8")
+            systems["File"] = str(path)
         if dataset.task is Task.SINGLE_CHOICE:
             systems["Runs"] = []
             for k in range(rng.randint(2, 4)):
-                rows = [(q.id, rng.choice("ABC")) for q in dataset]
                 path = folder / f"run{k}.csv"
-                path.write_text(
-                    "id,answer\n" + "".join(f"{i},{a}\n" for i, a in rows), encoding="utf-8"
-                )
+                path.write_text(answers_csv((q.id, rng.choice("ABC")) for q in dataset), "utf-8")
                 systems["Runs"].append(str(path))
             path = folder / "sample.csv"
-            path.write_text(
-                "id,answer\n" + "".join(f"{q.id},A\n" for q in dataset[:15]), encoding="utf-8"
-            )
+            path.write_text(answers_csv((q.id, "A") for q in dataset[:15]), "utf-8")
             systems |= {"Human": f"{path},sample=15", "Said": 95.5} if rng.random() < 0.7 else {}
         settings = {"cv": rng.choice([2, 3])}
         settings |= {"ties": rng.choice([*TIES])} if rng.random() < 0.5 else {}
@@ -82,9 +78,8 @@ def check(statement, runs):
     for run in runs:
         rows = {row["name"]: row for row in run["rows"]}
         if match := re.match(r".* has ([\d,]+) questions about (\d+) passage", statement):
-            assert [int(match[1].replace(",", "")), int(match[2])] == [
-                run["dataset"][k] for k in ("questions", "passages")
-            ]
+            assert int(match[1].replace(",", "")) == run["dataset"]["questions"]
+            assert int(match[2]) == run["dataset"]["passages"]
         elif statement.startswith("if several candidates"):
             policy = next(policy for policy, words in TIES.items() if words in statement)
             bracket = re.search(r"\((.*)\)$", statement)
@@ -107,11 +102,9 @@ def check(statement, runs):
             r"the intervals of .+ are (\d+)% percentile .* from ([\d,]+) .*seed (\d+)", statement
         ):
             resampling = run["resampling"]
-            assert [int(match[1]), int(match[2]), int(match[3])] == [
-                100 * resampling["level"],
-                resampling["resamples"],
-                resampling["seed"],
-            ]
+            assert int(match[1]) == 100 * resampling["level"]
+            assert int(match[2]) == resampling["resamples"]
+            assert int(match[3]) == resampling["seed"]
         elif statement.startswith(("an asterisk", "superscripts")):
             significance = run.get("significance")
             if significance is None:
@@ -134,10 +127,8 @@ def check(statement, runs):
                 continue
             row = rows[match[1]]
             right = [outcome["statistics"]["accuracy"] for outcome in row["outcomes"].values()]
-            values = [
-                100 * statistics.mean(question[k][0] for question in right)
-                for k in range(row["runs"])
-            ]
+            by_run = ([question[k][0] for question in right] for k in range(row["runs"]))
+            values = [100 * statistics.mean(credits) for credits in by_run]
             assert int(match[2]) == row["runs"]
             # the statement rounds the two decimals that the record has
             assert float(match[3]) == pytest.approx(statistics.stdev(values), abs=0.0551)
@@ -147,10 +138,8 @@ def check(statement, runs):
             assert run["resampling"]
         elif match := re.match(r"(\w+): a sample of (\d+) questions of (\S+), not", statement):
             if run["dataset"]["name"] == match[3]:
-                sizes = {
-                    row_["questions"] for row_ in run["given"][match[1]] if row_["group"] is None
-                }
-                assert sizes == {int(match[2])}
+                ungrouped = [g for g in run["given"][match[1]] if g["group"] is None]
+                assert {g["questions"] for g in ungrouped} == {int(match[2])}
         elif match := re.match(
             r"the intervals of (\w+) are 95% intervals of the same kind", statement
         ):
@@ -159,23 +148,17 @@ def check(statement, runs):
             parts = re.split(r", | and ", match[2])
             assert f"|approximated:{' + '.join(parts)}|" in rows[match[1]]["signature"]
         elif match := re.match(r"the numbers of (\w+) are given and not measured", statement):
-            assert any(
-                run["given"][match[1]][0]["printed"] == "95.5" for run in runs if "given" in run
-            )
+            given = [run["given"][match[1]][0] for run in runs if "given" in run]
+            assert "95.5" in {figure["printed"] for figure in given}
         elif statement == "tests compare the mean outcomes of several runs":
             assert any(row.get("runs", 1) > 1 for run in runs for row in run["rows"])
         elif statement == "other metrics are not tested":
             assert any(run.get("significance") for run in runs)
         elif match := re.match(r"the predictions of (.+) are read from files", statement):
             for name in re.split(r", | and ", match[1]):
-                files = [run for run in runs if name in {row["name"] for row in run["rows"]}]
-                assert files
-                assert all(
-                    row_["solver"] == "score-file"
-                    for run in files
-                    for row_ in run["rows"]
-                    if row_["name"] == name
-                )
+                all_rows = chain.from_iterable(run["rows"] for run in runs)
+                solvers = {row["solver"] for row in all_rows if row["name"] == name}
+                assert solvers == {"score-file"}
         elif statement.startswith("answers that could not be parsed"):
             for name, row in rows.items():
                 if row["answers"] and row["answers"]["unparsed"]:
@@ -186,9 +169,8 @@ def check(statement, runs):
             assert "classic_rc" in statement
         else:
             remarks = [*run["dataset"]["warnings"], *run["dataset"]["notes"]]
-            remarks += [
-                f"{row['name']}: {caveat}" for row in rows.values() for caveat in row["caveats"]
-            ]
+            for name, row in rows.items():
+                remarks += [f"{name}: {caveat}" for caveat in row["caveats"]]
             pattern = re.escape(statement.split(": ")[-1].rstrip("."))
             pattern = re.sub(r"\d+\\\.\d\b", r"\\d+\\.\\d+", pattern)
             assert any(re.search(pattern, remark) for remark in remarks), statement
@@ -198,21 +180,17 @@ def check(statement, runs):
 def test_every_statement_is_in_its_record(tmp_path, seed):
     path = make_runs(random.Random(seed), tmp_path)
     table = make_paper_table(read_paper_records([path]))
-    runs = {
-        run["dataset"]["name"]: run for run in json.loads(path.read_text(encoding="utf-8"))["runs"]
-    }
+    runs = {run["dataset"]["name"]: run for run in read_record(tmp_path)["runs"]}
     statements = method_statements(table)
     assert statements
     for labels, statement in statements:
         plain = re.sub("\ue000[^\ue001]*\ue001", "", statement)
         if plain.startswith(("sources of data", "published results")):
             continue
-        record = (
-            [run for run in runs.values() if "given" in run]
-            if "are given" in plain
-            else map(runs.get, labels)
-        )
-        check(plain, list(record))
+        if "are given" in plain:
+            check(plain, [run for run in runs.values() if "given" in run])
+        else:
+            check(plain, [runs[label] for label in labels])
     for (name, _, solver, changed, trained, tuned), labels in settings_rows(table):
         for label in labels:
             row = next(row for row in runs[label]["rows"] if row["name"] == name)
@@ -234,34 +212,18 @@ def settings_rows(table):
 
 def test_several_baselines_are_one_family_and_have_letters(tmp_path):
     options = tuple(map(Candidate, ("a", "bb", "ccc", "dddd")))
-    dataset = Dataset(
-        [
-            Question(
-                f"q{i}",
-                Passage(f"p{i}", f"text {i}"),
-                "?",
-                options,
-                frozenset({i % 3}),
-                Task.SINGLE_CHOICE,
-            )
-            for i in range(40)
-        ]
-    )
-    names = {"Low": "longest", "SW": "sliding-window", "Up": "up.csv", "Down": "down.csv"}
-    for name, right in (("up.csv", True), ("down.csv", False)):
-        golds = [next(iter(question.gold)) for question in dataset]
-        rows = [
-            (q.id, "ABCD"[g if right else (g + 1) % 4]) for q, g in zip(dataset, golds, strict=True)
-        ]
-        (tmp_path / name).write_text(
-            "id,answer\n" + "".join(f"{i},{a}\n" for i, a in rows), encoding="utf-8"
-        )
-    systems = {
-        name: str(tmp_path / spec) if spec.endswith("csv") else spec for name, spec in names.items()
-    }
-    (tmp_path / "run.json").write_text(
-        json.dumps(run_record([evaluate(dataset, systems)])), encoding="utf-8"
-    )
+    questions = []
+    for i in range(40):
+        passage, gold = Passage(f"p{i}", f"text {i}"), frozenset({i % 3})
+        questions.append(Question(f"q{i}", passage, "?", options, gold, Task.SINGLE_CHOICE))
+    dataset = Dataset(questions)
+    systems = {"Low": "longest", "SW": "sliding-window"}
+    for name, letters in (("Up", "ABC"), ("Down", "BCD")):
+        path = tmp_path / f"{name}.csv"
+        path.write_text(answers_csv((f"q{i}", letters[i % 3]) for i in range(40)), "utf-8")
+        systems[name] = str(path)
+    record = run_record([evaluate(dataset, systems)])
+    (tmp_path / "run.json").write_text(json.dumps(record), encoding="utf-8")
     records = read_paper_records([tmp_path / "run.json"])
     table = make_paper_table(records, baseline=["Low", "Down"])
     beats = {row.name: row.cells[0].test.beats for row in table.rows}
@@ -284,11 +246,11 @@ def test_several_baselines_are_one_family_and_have_letters(tmp_path):
 def test_a_paragraph_can_be_pasted(cli, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     dataset = load("sample:single-choice")
-    golds = [next(iter(question.gold)) for question in dataset]
-    rows = [(q.id, "ABCD"[(golds[i] + (i > 2)) % 4]) for i, q in enumerate(dataset)]
-    (tmp_path / "llm.csv").write_text(
-        "id,answer\n" + "".join(f"{i},{a}\n" for i, a in rows), encoding="utf-8"
-    )
+    answers = []
+    for i, question in enumerate(dataset):
+        (gold,) = question.gold
+        answers.append((question.id, "ABCD"[(gold + (i > 2)) % 4]))
+    (tmp_path / "llm.csv").write_text(answers_csv(answers), encoding="utf-8")
     (tmp_path / "s.toml").write_text(
         """
         baseline = "SW+D"
@@ -307,10 +269,8 @@ def test_a_paragraph_can_be_pasted(cli, tmp_path, monkeypatch):
         encoding="utf-8",
     )
     assert cli("run", "s.toml", "--save", "runs", "-q").code == 0
-    record = json.loads((tmp_path / "runs" / "run.json").read_text(encoding="utf-8"))
-    (entry,) = (
-        system for system in record["runs"][0]["protocol"]["systems"] if system["name"] == "LLM"
-    )
+    systems = read_record(tmp_path / "runs")["runs"][0]["protocol"]["systems"]
+    (entry,) = (system for system in systems if system["name"] == "LLM")
     assert entry["note"].startswith("Model X")
     text = cli("table", "runs", "--methods", "--rename", "LLM=GPT").out
     assert text.startswith("RACE has 24 questions about 6 passages. Notices has ")

@@ -58,15 +58,11 @@ def test_the_ending_of_the_file_is_its_format(cli, runs, tmp_path, name, start):
     assert (tmp_path / name).read_text(encoding="utf-8").startswith("system,block,")
 
 
-def test_groups_and_metrics(cli, single, multiple_answer, tmp_path):
+def test_groups_and_metrics_are_columns(cli, single, multiple_answer, tmp_path):
     cli("run", single, "-s", "longest", "--by", "kind", "--save", tmp_path / "a")
     cli("run", multiple_answer, "-s", "longest", "--save", tmp_path / "b")
-    columns = {
-        (record["dataset"], record["metric"], record["group"])
-        for record in cli(
-            "table", tmp_path / "a", tmp_path / "b", "--by", "kind", "--format", "csv"
-        ).records
-    }
+    done = cli("table", tmp_path / "a", tmp_path / "b", "--by", "kind", "--format", "csv")
+    columns = {(record["dataset"], record["metric"], record["group"]) for record in done.records}
     assert columns == {
         *(("single", "accuracy", group) for group in ("", "who", "what", "when")),
         *(("several", name, "") for name in ("f1_m", "f1_a", "em0")),
