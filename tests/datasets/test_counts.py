@@ -8,6 +8,7 @@ import pytest
 
 from classic_rc.datasets import load
 from classic_rc.questions import Task, candidate_texts
+from tests.contents import cut
 
 _COUNTS = [
     # file, reader, split, passages, questions, candidates
@@ -81,7 +82,7 @@ def test_quoref_offsets_are_moved(shared_data):
     assert dataset.notes == ("answer offsets moved to the answer's text: 50",)
     assert sum(len(q.gold) for q in dataset) == 2_768
     for q in dataset:
-        assert tuple(q.passage.text[start:end] for start, end in q.meta["spans"]) == q.gold
+        assert cut(q.passage.text, q.meta["spans"]) == list(q.gold)
 
 
 def test_mcscript_counts_the_text_without_questions(shared_data):
@@ -111,10 +112,10 @@ def test_the_race_archive_has_its_published_splits_and_levels(shared_data):
     assert dataset.task is Task.SINGLE_CHOICE
     assert sum(len(q.candidates) for q in dataset) == 4 * 92_753
     assert len(dataset.sources) == 1
-    order = [
-        (q.meta["split"], q.meta["level"], int(q.passage.id.removeprefix(q.meta["level"])))
-        for q in dataset
-    ]
+    order = []
+    for q in dataset:
+        split, level = q.meta["split"], q.meta["level"]
+        order.append((split, level, int(q.passage.id.removeprefix(level))))
     assert order == sorted(order)
 
 
