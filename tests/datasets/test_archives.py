@@ -187,9 +187,8 @@ def test_zip_archives_are_read_in_place(tmp_path, article, write):
     )
     dataset = load(path)
     assert (dataset.name, dataset.split, len(dataset)) == ("race.test", "test", 2)
-    assert [(source.path, source.sha256) for source in dataset.sources] == [
-        (str(path), sha256_of(path))
-    ]
+    (source,) = dataset.sources
+    assert (source.path, source.sha256) == (str(path), sha256_of(path))
     assert dataset.notes == ("macOS metadata files skipped (._*, .DS_Store, __MACOSX): 1",)
     with tarfile.open(fileobj=io.BytesIO(_tar(("RACE/test/middle/7.txt", article)))) as tar:
         tar.extractall(tmp_path, filter="data")
@@ -207,9 +206,8 @@ def test_answers_can_be_in_another_archive(tmp_path, write):
     assert load(tmp_path / "stories.zip")[0].gold is None
     dataset = load(tmp_path / "stories.zip", answers=tmp_path / "answers.zip")
     assert dataset.fingerprint == load(story).fingerprint
-    assert [source.path for source in dataset.sources] == [
-        str(tmp_path / name) for name in ("stories.zip", "answers.zip")
-    ]
+    archives = [str(tmp_path / name) for name in ("stories.zip", "answers.zip")]
+    assert [source.path for source in dataset.sources] == archives
     source = str(tmp_path / "others.tar")
     with raises(DataError, source=source, found="mc500.dev.ans", expected="mc160.dev.ans"):
         load(tmp_path / "stories.zip", answers=source)
@@ -241,7 +239,9 @@ def test_encrypted_and_unknown_members_are_refused(tmp_path, article):
         (8, 1, {"found": "an encrypted member"}),
         (10, 99, {"problem": _DAMAGED}),
     ):
-        path.write_bytes(data[: entry + position] + bytes([value]) + data[entry + position + 1 :])
+        changed = bytearray(data)
+        changed[entry + position] = value
+        path.write_bytes(changed)
         with raises(DataError, source=f"{path}/dev/middle/7.txt", **facts):
             load(path)
 
@@ -289,7 +289,7 @@ def test_no_more_than_the_limit_of_a_zip_is_unpacked(tmp_path, monkeypatch, arti
     path = tmp_path / "a.zip"
     members = ("0.txt", bytes(600_000)), ("1.txt", bytes(600_000)), ("dev/middle/7.txt", article)
     path.write_bytes(_zip(*members))
-    first, second, last = (read for _, read in archive_members(str(path), str(path)))
+    (_, first), (_, second), (_, last) = archive_members(str(path), str(path))
     assert (len(first()), last()) == (600_000, article)
     with raises(
         DataError, source=f"{path}/1.txt", found="600,000 bytes", problem="too large when unpacked"
@@ -308,10 +308,8 @@ def test_a_member_is_not_unpacked_beyond_the_size_in_its_entry(tmp_path):
     body = packer.compress(b"{" + b" " * 20_000_000) + packer.flush()
     name, sizes = b"x.jsonl", (0, len(body), 10)
     member = struct.pack("<4sHHHHHIIIHH", b"PK\3\4", 20, 0, 8, 0, 0, *sizes, 7, 0) + name + body
-    entry = (
-        struct.pack("<4sHHHHHHIIIHHHHHII", b"PK\1\2", 20, 20, 0, 8, 0, 0, *sizes, 7, *[0] * 6)
-        + name
-    )
+    facts = (20, 20, 0, 8, 0, 0, *sizes, 7, *[0] * 6)
+    entry = struct.pack("<4sHHHHHHIIIHHHHHII", b"PK\1\2", *facts) + name
     end = struct.pack("<4sHHHHIIH", b"PK\5\6", 0, 0, 1, 1, len(entry), len(member), 0)
     path = tmp_path / "false.zip"
     path.write_bytes(member + entry + end)
@@ -342,7 +340,5 @@ def test_a_damaged_zip_is_read_or_raises_data_error(article, flips, cut):
     for position, mask in flips:
         data[position % len(data)] ^= mask
     with contextlib.suppress(DataError):
-        assert (
-            len([read() for _, read in archive_members(bytes(data[: len(data) - cut]), "a.zip")])
-            <= 2
-        )
+        members = archive_members(bytes(data[: len(data) - cut]), "a.zip")
+        assert len([read() for _, read in members]) <= 2

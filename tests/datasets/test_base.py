@@ -138,10 +138,8 @@ def test_race_in_folders_is_read_by_split_and_level(tmp_path, content, write):
     assert high.fingerprint == load(tmp_path / "RACE" / "test" / "high").fingerprint
     with raises(DataError, source=str(tmp_path), field="split", found="test", expected="'dev'"):
         load(tmp_path, split="dev")
-    os.rename(
-        tmp_path / "RACE" / "test" / "high" / "2.txt",
-        tmp_path / "RACE" / "test" / "middle" / "2.txt",
-    )
+    folder = tmp_path / "RACE" / "test"
+    os.rename(folder / "high" / "2.txt", folder / "middle" / "2.txt")
     moved = str(tmp_path / "RACE" / "test" / "middle" / "2.txt")
     with raises(
         DataError,
@@ -163,10 +161,8 @@ def test_race_is_recognised_next_to_a_readme(tmp_path, write):
 def test_provenance_hashes_the_stored_bytes(tmp_path, write):
     path = write(tmp_path, "squad")
     (source,) = load(path).sources
-    assert (source.path, source.sha256) == (
-        str(path),
-        hashlib.sha256(path.read_bytes()).hexdigest(),
-    )
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    assert (source.path, source.sha256) == (str(path), digest)
 
 
 def test_provenance_of_very_many_files_is_one_digest(tmp_path, content, write):

@@ -209,10 +209,8 @@ def test_the_splits_are_the_official_ones(name, shared_data, monkeypatch):
     monkeypatch.setenv("CLASSIC_RC_DATA", str(shared_data))  # it has the layout of the cache
     dataset = load(name)
     official = FINGERPRINTS[dataset.fingerprint]
-    assert (official[0].lower(), official[1]) == (
-        file.dataset,
-        name.partition(":")[2].replace("validation", "dev"),
-    )
+    split = name.partition(":")[2].replace("validation", "dev")
+    assert (official[0].lower(), official[1]) == (file.dataset, split)
 
 
 def test_the_page_has_every_dataset():
@@ -356,12 +354,9 @@ url = "http://copied.example/d.ans"
 
 def test_a_split_of_a_file_that_has_several(mirror):
     fetch_all("exams:dev")
-    assert [
-        (len(load(f"exams:{split}")), load(f"exams:{split}").split) for split in ("dev", "test")
-    ] == [
-        (4, "dev"),
-        (2, "test"),
-    ]
+    for split, n_questions in (("dev", 4), ("test", 2)):
+        dataset = load(f"exams:{split}")
+        assert (len(dataset), dataset.split) == (n_questions, split)
     high = load("exams:dev", subset="high")
     assert (high.name, len(high)) == ("race.dev.high", 2)
     assert high.read_with is not None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 
 import pytest
 
@@ -37,10 +38,7 @@ def fill(tmp_path):
 
 
 def names_of(content):
-    return [
-        [path.rpartition("/")[2].rpartition("\\")[2] for path in listed.paths]
-        for listed in content.datasets
-    ]
+    return [[os.path.basename(path) for path in listed.paths] for listed in content.datasets]
 
 
 def test_a_file_is_a_dataset_and_others_are_named(fill):

@@ -13,6 +13,7 @@ from classic_rc import evaluate, load
 from classic_rc.errors import DataError
 from classic_rc.questions import Question, Task
 from classic_rc.systems import systems_of_log
+from tests.contents import all_options
 from tests.errors import raises
 from tests.harness_logs import (
     GOLD,
@@ -269,25 +270,24 @@ def test_an_empty_option_and_an_empty_continuation_share_nothing(tmp_path):
 
 
 def test_lists_of_right_answers_are_no_options(tmp_path):
-    docs = [
-        {"question": f"Where {i}?", "answers": list(OPTIONS[: 1 + i]), "context": TEXT}
-        for i in range(3)
-    ]
     scored = [["in a", "in b"], ["in c", "in d"], ["in e", "in f"]]
-    rows = [choice_row(i, docs[i], scored[i], (-1.0, -2.0), 0) for i in range(3)]
+    rows = []
+    for i in range(3):
+        answers = list(OPTIONS[: 1 + i])
+        doc = {"question": f"Where {i}?", "answers": answers, "context": TEXT}
+        rows.append(choice_row(i, doc, scored[i], (-1.0, -2.0), 0))
     dataset = load(write_log(tmp_path, rows))
-    assert [options_of(question) for question in dataset] == scored
+    assert all_options(dataset) == scored
 
 
 def test_texts_that_nobody_reads_are_noted(tmp_path):
     doc = {"txt": TEXT, "qst": ASKED, "id": "a", "key": OPTIONS[0]}
-    dataset = load(
-        write_log(tmp_path, [choice_row(0, doc, list(OPTIONS), (-1.0, -2.0, -3.0, -4.0), 0)])
-    )
+    scores = (-1.0, -2.0, -3.0, -4.0)
+    row = choice_row(0, doc, list(OPTIONS), scores, 0)
+    dataset = load(write_log(tmp_path, [row]))
     assert any("fields txt, qst, whose role is unknown" in note for note in dataset.notes)
-    letters = load(
-        write_log(tmp_path, [choice_row(0, doc, ["A", "B", "C", "D"], (-1.0, -2.0, -3.0, -4.0), 0)])
-    )
+    row = choice_row(0, doc, [*"ABCD"], scores, 0)
+    letters = load(write_log(tmp_path, [row]))
     assert any("letters without their texts" in note for note in letters.notes)
 
 
@@ -343,7 +343,8 @@ def test_a_target_is_an_index_several_or_a_text(tmp_path, target, gold):
 
 def test_a_target_that_is_no_option_is_an_error(tmp_path):
     doc = {"question": ASKED, "choices": list(OPTIONS)}
-    path = write_log(tmp_path, [choice_row(0, doc, list(OPTIONS), (-1.0, -2.0, -3.0, -4.0), 4)])
+    row = choice_row(0, doc, list(OPTIONS), (-1.0, -2.0, -3.0, -4.0), 4)
+    path = write_log(tmp_path, [row])
     with raises(DataError, source=str(path), where="line 1", field="target", found="'4'"):
         load(path)
 
@@ -362,17 +363,14 @@ def test_the_passage_never_comes_from_the_prompt(tmp_path):
 
 
 def test_unknown_documents_have_the_continuations_as_options(tmp_path):
-    rows = [
-        choice_row(
-            i, {"riddle": text, "n": i}, [f" {o}" for o in options], (-1.0, -2.0, -3.0, -4.0), i
-        )
-        for i, (text, (_, options)) in enumerate(zip(TEXTS, QUESTIONS, strict=True))
-    ]
+    rows = []
+    for i, (text, (_, options)) in enumerate(zip(TEXTS, QUESTIONS, strict=True)):
+        continuations = [f" {option}" for option in options]
+        doc = {"riddle": text, "n": i}
+        rows.append(choice_row(i, doc, continuations, (-1.0, -2.0, -3.0, -4.0), i))
     dataset = load(write_log(tmp_path, rows))
     assert {question.passage.text for question in dataset} == {""}
-    assert [options_of(question) for question in dataset] == [
-        list(options) for _, options in QUESTIONS
-    ]
+    assert all_options(dataset) == [list(options) for _, options in QUESTIONS]
     notes = " ".join(dataset.notes)
     assert "the fields of this task's documents are unknown" in notes
     assert "passages are empty" in notes
@@ -392,14 +390,13 @@ def test_race_tells_how_many_prompts_have_other_answers(shared_golden):
 
 
 def test_multirc_is_one_question_for_several_rows(tmp_path):
-    dataset = load(write_log(tmp_path, multirc_rows([[1, 0, 1], [0, 0]], [[1, 1, 0], [0, 0]])))
+    rows = multirc_rows([[1, 0, 1], [0, 0]], [[1, 1, 0], [0, 0]])
+    dataset = load(write_log(tmp_path, rows))
     assert dataset.task is Task.MULTIPLE_ANSWER
     assert [question.id for question in dataset] == ["0==7", "1==7"]
     assert [set(question.gold) for question in dataset] == [{0, 2}, set()]
-    assert [options_of(question) for question in dataset] == [
-        list(QUESTIONS[0][1][:3]),
-        list(QUESTIONS[1][1][:2]),
-    ]
+    (_, first), (_, second), *_ = QUESTIONS
+    assert all_options(dataset) == [list(first[:3]), list(second[:2])]
     notes = " ".join(dataset.notes)
     assert "acc 60.00 (3 of 5)" in notes
     assert "reversed" in notes
@@ -440,12 +437,10 @@ def test_a_log_is_read_compressed(tmp_path):
 
 
 def test_the_right_option_in_one_place_is_noted(tmp_path):
-    rows = [
-        choice_row(
-            i, {"question": f"Which is {i}?", "choices": ["x", "y"]}, ["x", "y"], (-1.0, -2.0), 1
-        )
-        for i in range(10)
-    ]
+    rows = []
+    for i in range(10):
+        doc = {"question": f"Which is {i}?", "choices": ["x", "y"]}
+        rows.append(choice_row(i, doc, ["x", "y"], (-1.0, -2.0), 1))
     dataset = load(write_log(tmp_path, rows))
     assert any(note.startswith("the right option is always option 2") for note in dataset.notes)
     rows[3]["target"] = "0"
@@ -565,7 +560,7 @@ def test_rows_of_options_as_perturb_writes_them_are_questions_with_several_answe
         rows.append(choice_row(i, doc, [" no", " yes"], (-1.0, -2.0), label))
     dataset = load(write_log(tmp_path, rows))
     assert [question.id for question in dataset] == ["a", "b"]
-    assert [options_of(question) for question in dataset] == [["bee", "key"], ["bee"]]
+    assert all_options(dataset) == [["bee", "key"], ["bee"]]
     assert [question.gold for question in dataset] == [{0}, frozenset()]
 
 

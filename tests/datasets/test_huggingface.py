@@ -121,10 +121,8 @@ def test_rows_of_squad_and_quoref():
         "context_id": "c",
         "answers": {"text": ["Maya", "Ines"], "answer_start": [0, 14]},
     }
-    assert (from_rows([quoref]).task, from_rows([quoref])[0].gold) == (
-        Task.MULTI_SPAN,
-        ("Maya", "Ines"),
-    )
+    (question,) = from_rows([quoref])
+    assert (question.task, question.gold) == (Task.MULTI_SPAN, ("Maya", "Ines"))
 
 
 @pytest.mark.parametrize("key", ["question", "question_stem"])

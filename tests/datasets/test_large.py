@@ -28,22 +28,12 @@ LONG = "A lone surrogate \ud800, é, and a long tail. " * 50_000
 
 
 def as_plain(dataset):
-    return [
-        (
-            q.id,
-            q.passage.id,
-            q.passage.text,
-            q.passage.sentences,
-            q.passage.meta,
-            q.text,
-            q.gold,
-            q.task,
-            q.meta,
-            o,
-        )
-        for q in dataset
-        for o in [[(c.text, c.start, c.end) for c in q.candidates]]
-    ]
+    plain = []
+    for q in dataset:
+        passage = q.passage.id, q.passage.text, q.passage.sentences, q.passage.meta
+        candidates = [(c.text, c.start, c.end) for c in q.candidates]
+        plain.append((q.id, passage, q.text, q.gold, q.task, q.meta, candidates))
+    return plain
 
 
 def test_every_reader_reads_large_data_alike(form, tmp_path, write):
@@ -59,10 +49,8 @@ def test_every_reader_reads_large_data_alike(form, tmp_path, write):
     )
     assert len(large.passages) == len(usual.passages)
     usual_codes, large_codes = encode(usual, "word"), encode(large, "word")
-    assert all(
-        (a == b).all()
-        for a, b in zip(usual_codes.arrays[:-1], large_codes.arrays[:-1], strict=True)
-    )
+    pairs = zip(usual_codes.arrays[:-1], large_codes.arrays[:-1], strict=True)
+    assert all((usual_array == large_array).all() for usual_array, large_array in pairs)
 
 
 @pytest.fixture
@@ -86,17 +74,8 @@ def test_a_stored_passage_is_a_passage(store, text):
         copy.deepcopy(stored),
         replace(stored),
     ):
-        assert (
-            stored_passage.id,
-            stored_passage.text,
-            stored_passage.sentences,
-            stored_passage.meta,
-        ) == (
-            "p",
-            text,
-            ((0, 0),),
-            {"level": 3},
-        )
+        assert (stored_passage.id, stored_passage.text) == ("p", text)
+        assert (stored_passage.sentences, stored_passage.meta) == (((0, 0),), {"level": 3})
     assert replace(stored, text="new").text == "new"
 
 
@@ -109,11 +88,10 @@ def test_stored_candidates_are_candidates(store, candidates):
     assert isinstance(stored, StoredCandidates)
     assert store.keep_candidates(candidates) is stored
     assert store.keep_candidates(stored) is stored
+    places = [(c.text, c.start, c.end) for c in candidates]
     for copy_ in (stored, pickle.loads(pickle.dumps(stored))):
         assert len(copy_) == len(candidates)
-        assert [(c.text, c.start, c.end) for c in copy_] == [
-            (c.text, c.start, c.end) for c in candidates
-        ]
+        assert [(c.text, c.start, c.end) for c in copy_] == places
         assert list(candidate_texts(copy_)) == list(candidate_texts(candidates))
         assert copy_[-1].text == candidates[-1].text
 
@@ -174,11 +152,9 @@ def test_lines_are_read_one_by_one_with_the_same_result_or_error(
             dataset = load(path, skip=skip)
         except DataError as error:
             return str(error), error.where
-        log = dataset.log and (
-            *map(str, dataset.log.left_out),
-            *map(str, dataset.log.repaired),
-            dataset.log.places,
-        )
+        log = dataset.log
+        if log is not None:
+            log = [*map(str, log.left_out), *map(str, log.repaired), log.places]
         return dataset.fingerprint, dataset.notes, dataset.sources, log
 
     usual = read()
@@ -207,9 +183,9 @@ def test_lines_are_never_a_whole_text(tmp_path, monkeypatch, name, skip):
     if skip:
         line = 3802 if "csv" in name else 1901
         assert [error.where for error in dataset.log.repaired] == [f"line {line}"]
-        assert [error.where.partition(" column")[0] for error in dataset.log.left_out] == [
-            "line 4000" if "csv" in name else "line 2000"
-        ]
+        (left_out,) = dataset.log.left_out
+        last = "line 4000" if "csv" in name else "line 2000"
+        assert left_out.where.partition(" column")[0] == last
 
 
 @pytest.mark.parametrize("n_bad", [3, 1_500])

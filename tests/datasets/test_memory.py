@@ -51,9 +51,8 @@ def test_evaluate_and_its_training_data_take_tables():
     frame = tables()["frame"]
     evaluation = evaluate(SAMPLE, ["sw+d", "lexical"], train=frame[:8])
     assert [row.metrics() for row in evaluation.rows] == [row.metrics() for row in expected.rows]
-    parts = evaluate(
-        SAMPLE, ["sw+d", "lexical"], train=[frame[:4], tables()["dataset"].select(range(4, 8))]
-    )
+    train = [frame[:4], tables()["dataset"].select(range(4, 8))]
+    parts = evaluate(SAMPLE, ["sw+d", "lexical"], train=train)
     assert [row.metrics() for row in parts.rows] == [row.metrics() for row in expected.rows]
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 import csv
 import json
 import re
-import shlex
 from xml.etree import ElementTree
 
 import pytest
@@ -18,6 +17,7 @@ from classic_rc import from_rows, load
 from classic_rc.datasets.fields import split_question
 from classic_rc.errors import DataError
 from tests.errors import raises
+from tests.proposals import propose
 
 _PASSAGE = "Ann met Bob in Rome. They ate rice."
 _QUESTIONS = [
@@ -168,10 +168,8 @@ def test_a_bad_question_is_left_out_alone(tmp_path):
     rows = [{**_ROWS[0], "list": [*_QUESTIONS, {"q": 3}]}, _ROWS[1], {"name": "c", "text": "T"}]
     data = load(_write(tmp_path / "rows.jsonl", rows), fields=f"{_FIELDS},id=name", skip="bad")
     assert [question.id for question in data] == ["a-0", "a-1", "b-0"]
-    assert {(error.where, error.question) for error in data.log.left_out} == {
-        ("line 1, $.list[2]", "a-2"),
-        ("line 3", None),
-    }
+    places = {(error.where, error.question) for error in data.log.left_out}
+    assert places == {("line 1, $.list[2]", "a-2"), ("line 3", None)}
 
 
 _names = st.sampled_from("abcd")
@@ -277,16 +275,6 @@ def test_several_answers_in_an_object_are_refused():
 # Proposals.
 
 
-def _propose(path):
-    """Return what an error proposes for a file, as arguments of `load`; and the error."""
-    with raises(DataError, source=str(path), problem="unknown format") as caught:
-        load(path)
-    _, _, source, *options = shlex.split(caught.value.hint.partition(": ")[2])
-    assert source == str(path)
-    names = [option.removeprefix("--").replace("-", "_") for option in options[::2]]
-    return dict(zip(names, options[1::2], strict=True)), caught.value
-
-
 @pytest.mark.parametrize(
     ("file", "fields"),
     [
@@ -316,20 +304,20 @@ def test_the_error_of_a_file_with_a_list_of_questions_has_the_whole_command(
     path = shared_data / "cases" / file
     if not path.exists():
         pytest.skip(f"{file} is not in the shared data")
-    options, _ = _propose(path)
+    _, options = propose(path)
     assert options == {"fields": fields}
     assert len(load(path, **options)) > 0
 
 
 def test_several_lists_of_questions_are_named(tmp_path):
     row = {"passage": "T", "first": [{"question": "Who?"}], "more": [{"question": "Where?"}]}
-    _, error = _propose(_write(tmp_path / "rows.jsonl", [row, row]))
+    error, _ = propose(_write(tmp_path / "rows.jsonl", [row, row]))
     assert error.hint.startswith("Put paths of one list of questions (first[], more[]) in place of")
 
 
 def test_several_answers_leave_the_task_to_the_user(tmp_path):
     row = {"context": _PASSAGE, "qas": [{"question": "Who?", "answers": ["Ann", "Bob"]}]}
-    options, error = _propose(_write(tmp_path / "rows.jsonl", [row, row]))
+    error, options = propose(_write(tmp_path / "rows.jsonl", [row, row]))
     assert options["fields"].endswith(",task=TASK")
     assert error.hint.startswith("Put span in place of TASK if one of several answers is enough")
 
@@ -372,7 +360,7 @@ def test_xml_is_read_by_the_fields_that_are_proposed(tmp_path, flags, gold, task
 def test_options_with_flags_are_proposed(tmp_path):
     options = [{"text": "Ann", "isAnswer": True}, {"text": "Eve", "isAnswer": False}]
     row = {"passage": _PASSAGE, "items": [{"question": "Who?", "answers": options}] * 2}
-    options, _ = _propose(_write(tmp_path / "rows.jsonl", [row, {**row, "passage": "T"}]))
+    _, options = propose(_write(tmp_path / "rows.jsonl", [row, {**row, "passage": "T"}]))
     assert options == {
         "fields": "passage=passage,question=items[].question,candidates=items[].answers.text,"
         "gold=items[].answers.isAnswer,task=single-choice"
@@ -436,7 +424,7 @@ def test_files_of_others_are_read_as_plain_python_reads_them(shared_data, file):
     path = shared_data / "wild" / file
     if not path.exists():
         pytest.skip(f"{file} is not in the shared data")
-    options, _ = _propose(path)
+    _, options = propose(path)
     data = load(path, **options)
     reading = [
         (
@@ -475,7 +463,7 @@ def test_columns_by_number_are_the_columns_by_name(tmp_path):
 
 def test_a_table_without_a_header_is_noticed(tmp_path):
     path = _table(tmp_path / "rows.tsv", *_CELLS)
-    options, error = _propose(path)
+    error, options = propose(path)
     assert options == {"fields": _NUMBERED}
     assert error.hint.startswith("The table has no header. Read the rows with: ")
     data = load(path, **options)
@@ -495,7 +483,7 @@ def test_a_first_line_that_may_be_names_is_refused(tmp_path):
 def test_a_column_without_a_name_can_be_the_id(tmp_path):
     cells = [[str(number + 7), *row] for number, row in enumerate(_CELLS)]
     path = _table(tmp_path / "rows.tsv", ["", "question", "A", "B", "answer"], *cells)
-    options, _ = _propose(path)
+    _, options = propose(path)
     expected = "passage=const:,question=question,candidates=A+B,gold=answer,id=#1"
     assert options == {"fields": expected}
     assert [question.id for question in load(path, **options)] == ["7", "8", "9"]
@@ -533,7 +521,7 @@ def test_tables_of_others_are_read_as_plain_python_reads_them(shared_data, file)
     else:
         rows = list(csv.reader(lines[1:]))
         expected = [(row[1], row[2 + "ABCD".index(row[6])]) for row in rows]
-    data = load(path, **_propose(path)[0])
+    data = load(path, **propose(path)[1])
     reading = [(question.text, question.candidates[min(question.gold)].text) for question in data]
     assert reading == expected
 
@@ -563,6 +551,6 @@ def test_several_questions_without_a_mark_are_refused_with_the_mark(row, path, l
 
 def test_vague_names_count_only_without_others(tmp_path):
     row = {"context": _PASSAGE, "input": "x", "question": "Who?", "options": ["Ann", "Eve"]}
-    options, _ = _propose(_write(tmp_path / "rows.jsonl", [{**row, "answer": "A", "output": "B"}]))
+    _, options = propose(_write(tmp_path / "rows.jsonl", [{**row, "answer": "A", "output": "B"}]))
     expected = "passage=context,question=question,candidates=options,gold=answer"
     assert options == {"fields": expected}

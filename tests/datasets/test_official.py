@@ -70,10 +70,8 @@ def test_splits_in_one_source_are_separated():
         for q in split_data
     ]
     parts = match_official_parts(Dataset(questions, "both", None, "race"))
-    assert [(origin.split, split_data.name) for origin, split_data in parts] == [
-        ("train", "race.train"),
-        ("dev", "race.dev"),
-    ]
+    names = [(origin.split, split_data.name) for origin, split_data in parts]
+    assert names == [("train", "race.train"), ("dev", "race.dev")]
 
 
 def test_user_stories_have_no_official_dataset():

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import json
 import re
-import shlex
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -15,27 +14,11 @@ from hypothesis import strategies as st
 from classic_rc.datasets import load
 from classic_rc.errors import DataError
 from tests.errors import raises
+from tests.proposals import propose
 
 _TEXTS = {"context": "Ann sang.", "question": "Who?"}
 _FIELDS = "passage=context,question=question"
 _TWO = {"choices": ["Bob", "Ann"]}
-
-
-def _propose(path):
-    """Load rows of an unknown form; return the error, and the file and the options of its
-    command.
-    """
-    with raises(
-        DataError, source=str(path), problem="unknown format", found=re.compile("^rows with ")
-    ) as caught:
-        load(path)
-    command = caught.value.hint.partition("classic-rc run ")[2]
-    source, *options = shlex.split(command)
-    assert source == str(path)
-    return caught.value, {
-        flag.lstrip("-").replace("-", "_"): value
-        for flag, value in zip(options[::2], options[1::2], strict=True)
-    }
 
 
 def _write(path, *rows):
@@ -114,7 +97,7 @@ def _write(path, *rows):
 def test_fields_that_names_make_certain_are_filled_in(tmp_path, row, fields, name):
     path = tmp_path / name
     path.write_text(json.dumps([row] if name.endswith(".json") else row), "utf-8")
-    error, options = _propose(path)
+    error, options = propose(path)
     assert error.exit_code == 3
     assert options["fields"] == fields
     coding = {"gold_as": "index0"} if "gold_as" in options else {}
@@ -165,7 +148,7 @@ def test_fields_that_names_make_certain_are_filled_in(tmp_path, row, fields, nam
 )
 def test_what_names_leave_open_is_left_to_the_user(tmp_path, row, fields):
     path = _write(tmp_path / "rows.jsonl", row)
-    _, options = _propose(path)
+    _, options = propose(path)
     assert options == {"fields": fields}
     with raises(DataError):
         load(path, **options)
@@ -176,7 +159,7 @@ def test_an_ambiguous_coding_is_left_to_the_user(tmp_path):
         tmp_path / "rows.jsonl",
         *({**_TEXTS, "choices": ["u", "v", "w"], "label": i} for i in (1, 2)),
     )
-    error, options = _propose(path)
+    error, options = propose(path)
     assert options == {"fields": f"{_FIELDS},candidates=choices,gold=label", "gold_as": "CODING"}
     assert "(index0 or index1)" in error.hint
     assert [q.gold for q in load(path, **{**options, "gold_as": "index1"})] == [{0}, {1}]
@@ -187,7 +170,7 @@ def test_each_column_has_up_to_three_values(tmp_path):
         {"id": i, "ctx": "C " * 90, "q": {"say": f"Q{i // 2}?"}, "opts": ["a", "b"], "no": None}
         for i in range(9)
     ]
-    error, _ = _propose(_write(tmp_path / "rows.jsonl", *rows))
+    error, _ = propose(_write(tmp_path / "rows.jsonl", *rows))
     columns = (
         r"id \(0, 1, 2\), ctx \('(C ){10,30}…\), q\.say \('Q0\?', 'Q1\?', 'Q2\?'\), "
         r"opts \(\['a', 'b'\]\)"
@@ -198,14 +181,14 @@ def test_each_column_has_up_to_three_values(tmp_path):
 def test_an_unknown_table_gets_proposed_fields(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("story,ask,A,B,answer\nOnce.,Who?,x,y,B\n", "utf-8")
-    error, options = _propose(path)
+    error, options = propose(path)
     assert error.found == "rows with story ('Once.'), ask ('Who?'), A ('x'), B ('y'), answer ('B')"
     assert options["fields"] == "passage=story,question=COLUMN,candidates=A+B,gold=answer"
 
 
 def test_ids_are_taken_if_each_row_has_its_own(tmp_path):
     rows = [{**_TEXTS, "id": "same", **_TWO, "label": i} for i in (0, 1)]
-    assert "id=" not in _propose(_write(tmp_path / "rows.jsonl", *rows))[1]["fields"]
+    assert "id=" not in propose(_write(tmp_path / "rows.jsonl", *rows))[1]["fields"]
 
 
 @given(
@@ -233,7 +216,7 @@ def test_a_whole_command_is_proposed_only_if_it_works(tmp_path, rows):
         load(path)
     except DataError as error:
         if error.problem == "unknown format":
-            _, options = _propose(path)
+            _, options = propose(path)
             if not {"COLUMN", "CODING"} & set(re.findall(r"\w+", " ".join(options.values()))):
                 assert len(load(path, **options)) == len(rows)
 
@@ -242,6 +225,6 @@ def test_an_object_that_has_the_passage_of_its_questions_is_one_row(tmp_path):
     path = tmp_path / "one.json"
     questions = [{"question": "Who?", "options": ["Bob", "Ann"], "answer": "Ann"}] * 2
     path.write_text(json.dumps({"context": "Ann sang.", "title": "A song", "questions": questions}))
-    _, options = _propose(path)
+    _, options = propose(path)
     assert "passage=context,question=questions[].question" in options["fields"]
     assert len(load(path, fields=options["fields"])) == 2

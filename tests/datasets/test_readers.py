@@ -38,9 +38,8 @@ def test_no_other_reader_recognises_it(form, tmp_path, write):
     from classic_rc.io.archives import open_input
 
     file = open_input(write(tmp_path, form)).single
-    assert [name for name, reader in READERS.items() if reader.recognises(file)] == [
-        form.removesuffix("-line")
-    ]
+    recognising = [name for name, reader in READERS.items() if reader.recognises(file)]
+    assert recognising == [form.removesuffix("-line")]
 
 
 def test_mctest_has_stories_with_four_questions(small):
@@ -51,7 +50,7 @@ def test_mctest_has_stories_with_four_questions(small):
     assert first.passage.text == "Ann had a red kite.\n\tIt flew away, and Bob found it."
     assert first.text == "Why did it fly: wind or luck?"
     assert first.meta == {"type": "multiple"}
-    assert [sorted(q.gold) for q in dataset] == [[0], [0], [1], [2], [0], [1], [1], [2]]
+    assert [min(q.gold) for q in dataset] == [0, 0, 1, 2, 0, 1, 1, 2]
     assert [source.path.rpartition(".")[2] for source in dataset.sources] == ["tsv", "ans"]
 
 
@@ -239,10 +238,8 @@ def test_cosmos_qa_may_hide_gold(small, tmp_path, write):
     row = {"id": "t1", "context": "It rained .", "question": "Why ?", **answers}
     hidden = load(write(tmp_path, "cosmosqa", row, name="test.jsonl"))
     assert (hidden.reader, hidden.split, hidden[0].gold) == ("cosmosqa", "test", None)
-    assert [q.gold for q in from_rows([row | {"label": -1}, row | {"id": "t2", "label": 3}])] == [
-        None,
-        {3},
-    ]
+    rows = [row | {"label": -1}, row | {"id": "t2", "label": 3}]
+    assert [q.gold for q in from_rows(rows)] == [None, {3}]
 
 
 def test_logiqa_text_has_letters_cut(small, tmp_path, write, content):
@@ -302,21 +299,17 @@ def test_logiqa_2_keeps_kinds_of_reasoning(small, tmp_path, write, content):
 
 def test_boolq_is_read_in_its_three_forms(small, tmp_path, write, content):
     dataset = small("boolq")
-    assert [(q.id, q.gold, q.meta) for q in dataset] == [("dev-1", {0}, {"title": "Bee"})]
-    assert [c.text for c in dataset[0].candidates] == ["no", "yes"]
+    (question,) = dataset
+    assert (question.id, question.gold, question.meta) == ("dev-1", {0}, {"title": "Bee"})
+    assert [c.text for c in question.candidates] == ["no", "yes"]
     row = {"question": "can bees swim", "passage": "Bees drown in deep water."}
     superglue = load(write(tmp_path, "boolq", {**row, "idx": 7, "label": True}, name="val.jsonl"))
     assert (superglue.reader, superglue[0].id, superglue[0].gold) == ("boolq", "7", {1})
     for hidden in ({**row, "title": "Bee"}, {**row, "idx": 0}):
         (question,) = load(write(tmp_path, "boolq", hidden, name="test.jsonl"))
         assert question.gold is None
-    golds = [
-        q.gold
-        for q in from_rows(
-            [{**row, "idx": i, "label": label} for i, label in enumerate((0, 1, -1))]
-        )
-    ]
-    assert golds == [{0}, {1}, None]
+    rows = [{**row, "idx": i, "label": label} for i, label in enumerate((0, 1, -1))]
+    assert [q.gold for q in from_rows(rows)] == [{0}, {1}, None]
     assert from_rows([{**row, "answer": True}])[0].gold == {1}
 
 
@@ -347,13 +340,10 @@ def test_belebele_is_read_from_lines_and_tables(small, tmp_path, write, content)
 
 def test_rows_of_the_hub_equal_the_files(small, content):
     for form in ("quail-line", "boolq", "belebele", "logiqa2"):
-        original = small(form)
+        original = small(form)[0]
         (question,) = from_rows([content(form)])
-        assert (question.text, question.gold, question.meta) == (
-            original[0].text,
-            original[0].gold,
-            original[0].meta,
-        )
+        assert (question.text, question.gold) == (original.text, original.gold)
+        assert question.meta == original.meta
 
 
 @pytest.mark.parametrize(
@@ -412,14 +402,13 @@ def test_mcscript_keeps_types(small):
 
 
 def test_arc_reads_labels_and_paragraphs(small, content):
-    assert (small("arc")[0].passage.text, small("arc")[0].gold) == ("", {0})
+    question = small("arc")[0]
+    assert (question.passage.text, question.gold) == ("", {0})
     value = content("arc")
     value["question"]["para"] = "Heat melts ice."
     del value["answerKey"]
-    assert (small("arc", value)[0].passage.text, small("arc", value)[0].gold) == (
-        "Heat melts ice.",
-        None,
-    )
+    question = small("arc", value)[0]
+    assert (question.passage.text, question.gold) == ("Heat melts ice.", None)
 
 
 def test_own_json_lines_follow_our_schema(small):

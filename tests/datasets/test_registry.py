@@ -52,12 +52,8 @@ def test_only_the_readers_that_are_used_are_imported(code, expected):
 
 def test_sample_names_stand_for_one_dataset_a_task():
     names = expand_sample_names("sample")
-    assert [load(name).task for name in names] == [
-        Task.SINGLE_CHOICE,
-        Task.MULTIPLE_ANSWER,
-        Task.CLOZE,
-        Task.MULTI_SPAN,
-    ]
+    tasks = [Task.SINGLE_CHOICE, Task.MULTIPLE_ANSWER, Task.CLOZE, Task.MULTI_SPAN]
+    assert [load(name).task for name in names] == tasks
     assert [load(name).name for name in names] == names
     assert expand_sample_names("mc500.dev.tsv") == ["mc500.dev.tsv"]
     with raises(

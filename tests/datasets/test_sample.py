@@ -49,12 +49,9 @@ def every_row() -> list[Row]:
 @pytest.mark.parametrize("task", COUNTS)
 def test_samples_have_their_counts_and_keys(task):
     sample_rows = rows(task)
-    candidates = sum(len(row.get("candidates", [])) for row in sample_rows)
-    assert (
-        len({row["passage_id"] for row in sample_rows}),
-        len(sample_rows),
-        candidates,
-    ) == COUNTS[task]
+    passages = {row["passage_id"] for row in sample_rows}
+    n_candidates = sum(len(row.get("candidates", [])) for row in sample_rows)
+    assert (len(passages), len(sample_rows), n_candidates) == COUNTS[task]
     for row in sample_rows:
         assert row["task"] == task
         assert list(row) == [key for key in KEYS if key in row]
@@ -63,21 +60,20 @@ def test_samples_have_their_counts_and_keys(task):
 
 def test_files_are_utf8_with_line_feeds_and_small():
     files = sorted(SAMPLE.iterdir())
-    assert [file.name for file in files] == sorted(
-        f"{task.replace('-', '_')}.jsonl" for task in COUNTS
-    )
+    names = [f"{task.replace('-', '_')}.jsonl" for task in COUNTS]
+    assert [file.name for file in files] == sorted(names)
     for file in files:
         content = file.read_bytes()
         assert b"\r" not in content
         assert content.decode("utf-8").endswith("}\n")
-    assert (
-        sum(file.stat().st_size for file in [*files, *DATA.rglob("*")] if file.is_file()) < 150_000
-    )
+    test_files = [file for file in DATA.rglob("*") if file.is_file()]
+    assert sum(file.stat().st_size for file in [*files, *test_files]) < 150_000
 
 
 def test_ids_are_unique_over_all_files_and_name_their_passage():
     ids = [row["id"] for row in every_row()]
-    assert len(set(ids)) == len(ids) == sum(questions for _, questions, _ in COUNTS.values())
+    n_questions = sum(questions for _, questions, _ in COUNTS.values())
+    assert len(set(ids)) == len(ids) == n_questions
     assert all(row["id"].startswith(f"{row['passage_id']}.") for row in every_row())
 
 
@@ -85,11 +81,8 @@ def test_a_passage_is_the_same_in_all_its_questions_and_80_to_220_words_long():
     texts: dict[str, str] = {}
     for row in every_row():
         assert texts.setdefault(row["passage_id"], row["passage"]) == row["passage"]
-    assert (
-        len(set(texts.values()))
-        == len(texts)
-        == sum(passages for passages, _, _ in COUNTS.values())
-    )
+    n_passages = sum(passages for passages, _, _ in COUNTS.values())
+    assert len(set(texts.values())) == len(texts) == n_passages
     assert all(80 <= len(text.split()) <= 220 for text in texts.values())
 
 
@@ -148,7 +141,8 @@ def test_span_gold_occurs_in_the_passage_and_needs_no_candidates():
     sample_rows = rows("multi-span")
     for row in sample_rows:
         assert "candidates" not in row
-        assert all(re.search(rf"\b{re.escape(text)}\b", row["passage"]) for text in row["gold"])
+        for text in row["gold"]:
+            assert re.search(rf"\b{re.escape(text)}\b", row["passage"])
     assert Counter(len(row["gold"]) for row in sample_rows) == {1: 4, 2: 4, 3: 1}
 
 

@@ -29,14 +29,12 @@ def make_questions(n=12, k=4, multiple=False):
     rng, questions = random.Random(5), []
     for i in range(n):
         options = rng.sample(NAMES, k)
-        gold = (
-            set(rng.sample(range(k), rng.randint(1, k - 1)))
-            if multiple
-            else {(0, k - 1, *range(k))[i % (k + 2)]}
-        )
-        story = f"Story {i}: " + " ".join(
-            f"{name} went to town {j}." for j, name in enumerate(options)
-        )
+        if multiple:
+            gold = set(rng.sample(range(k), rng.randint(1, k - 1)))
+        else:
+            gold = {(0, k - 1, *range(k))[i % (k + 2)]}
+        sentences = [f"{name} went to town {j}." for j, name in enumerate(options)]
+        story = f"Story {i}: {' '.join(sentences)}"
         questions.append((story, f"Who went home in story {i}?", options, gold))
     return questions
 
@@ -78,9 +76,11 @@ def joined(separator):
 
 
 def as_lines(label):
-    return lambda options: {
-        "options": "\n".join(f"{label(i)} {text}" for i, text in enumerate(options))
-    }
+    def write_options(options):
+        lines = [f"{label(i)} {text}" for i, text in enumerate(options)]
+        return {"options": "\n".join(lines)}
+
+    return write_options
 
 
 ABCD = columns(LETTERS)
@@ -173,11 +173,8 @@ def proposal(path):
     command = re.search(r"classic-rc run (.*)", str(caught.value), re.DOTALL)
     assert command is not None, caught.value
     file, *options = shlex.split(command[1])
-    pairs = zip(options[::2], options[1::2], strict=True)
-    return str(caught.value), (
-        file,
-        {flag.lstrip("-").replace("-", "_"): value for flag, value in pairs},
-    )
+    names = [flag.lstrip("-").replace("-", "_") for flag in options[::2]]
+    return str(caught.value), (file, dict(zip(names, options[1::2], strict=True)))
 
 
 def read_pasted(path):
@@ -186,10 +183,11 @@ def read_pasted(path):
 
 
 def contents(dataset):
-    return [
-        (q.passage.text, q.text, [c.text for c in q.candidates], q.gold and set(q.gold))
-        for q in dataset
-    ]
+    questions = []
+    for q in dataset:
+        options = [c.text for c in q.candidates]
+        questions.append((q.passage.text, q.text, options, q.gold and set(q.gold)))
+    return questions
 
 
 def write(folder, text, encoding="utf-8"):
@@ -242,7 +240,7 @@ def test_a_column_of_its_own_for_the_right_answer_gives_no_place_away(tmp_path, 
 
 
 def test_ambiguous_gold_is_an_error(tmp_path):
-    questions = [(p, q, o, {1 + i % 2}) for i, (p, q, o, _) in enumerate(ONE)]
+    questions = [(*question[:3], {1 + i % 2}) for i, question in enumerate(ONE)]
     path = write(tmp_path, lines(rows_of(questions, AS_LIST, index())))
     message, (file, options) = proposal(path)
     assert options.pop("gold_as") == "CODING"
@@ -250,7 +248,8 @@ def test_ambiguous_gold_is_an_error(tmp_path):
     with raises(DataError, field="gold", found=re.compile("as index0: .*; index1: ")):
         classic_rc.load(file, **options)
     letters = [(p, q, [*"BADC"], g) for p, q, _, g in ONE]
-    path = write(tmp_path, lines(rows_of(letters, AS_LIST, lambda o, g: {"answer": o[first(g)]})))
+    rows = rows_of(letters, AS_LIST, lambda options, gold: {"answer": options[first(gold)]})
+    path = write(tmp_path, lines(rows))
     message, (file, options) = proposal(path)
     assert "(letter or text)" in message
     assert contents(classic_rc.load(file, **{**options, "gold_as": "text"})) == letters
@@ -261,7 +260,8 @@ def test_a_label_of_minus_one_is_hidden_gold(tmp_path):
     for row in rows[::3]:
         row["label"] = -1
     dataset = read_pasted(write(tmp_path, lines(rows)))
-    expected = [None if i % 3 == 0 else frozenset(g) for i, (*_, g) in enumerate(ONE)]
+    expected = [frozenset(gold) for *_, gold in ONE]
+    expected[::3] = [None] * len(rows[::3])
     assert [q.gold for q in dataset] == expected
     assert any("-1" in note and "hidden" in note and note.endswith("4") for note in dataset.notes)
 

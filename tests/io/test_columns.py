@@ -13,6 +13,7 @@ from importlib.util import find_spec
 import pytest
 
 from classic_rc.datasets import load
+from classic_rc.datasets.reading import content_of
 from classic_rc.errors import DataError, MissingPackageError
 from classic_rc.io.columns import ColumnarRows, find_shards, join_shards
 from classic_rc.io.files import column_format
@@ -235,18 +236,12 @@ def test_rows_of_squad_are_recognised(tmp_path):
 )
 def test_rows_of_readers_are_recognised(tmp_path, row):
     (tmp_path / "dev.jsonl").write_text(json.dumps(row), encoding="utf-8")
-    from_json, from_parquet = (
-        load(tmp_path / "dev.jsonl"),
-        load(_write(tmp_path / "x.parquet", _table([row]))),
-    )
+    from_json = load(tmp_path / "dev.jsonl")
+    from_parquet = load(_write(tmp_path / "x.parquet", _table([row])))
     assert from_parquet.reader == from_json.reader
     (question,), (expected,) = (
         from_parquet,
         from_json,
     )  # rows without ids are named after their place
-    assert (question.passage.text, question.text, question.gold) == (
-        expected.passage.text,
-        expected.text,
-        expected.gold,
-    )
-    assert [c.text for c in question.candidates] == [c.text for c in expected.candidates]
+    assert content_of(question) == content_of(expected)
+    assert question.gold == expected.gold

@@ -76,7 +76,8 @@ def test_a_connection_that_breaks_is_continued_at_once(server, partial_file):
     server.resources["/a"].cuts = [70_000, 0, 130_000]
     assert download(f"{server.address}/a", partial_file, EXPECTED) == sha256(CONTENT)
     ranges = server.headers("Range")
-    assert (len(ranges), ranges[0], ranges[1] == ranges[2] != ranges[3]) == (4, None, True)
+    assert (len(ranges), ranges[0]) == (4, None)
+    assert ranges[1] == ranges[2] != ranges[3]
     assert all(re.fullmatch(r"bytes=[1-9]\d{4,5}-", byte_range) for byte_range in ranges[1:])
 
 
@@ -123,10 +124,8 @@ def test_a_part_that_was_not_asked_for_is_not_appended(server, interrupted):
 def test_a_wrong_sum_names_both_and_leaves_nothing(server, partial_file):
     server.resources["/a"].content = OTHER
     facts = {"source": f"{server.address}/a", "field": "sha256", "hint": "ask"}
-    actual_sum, expected = (
-        re.compile(sha256(OTHER)),
-        re.compile(f"300,000 bytes with sha256 {sha256(CONTENT)}"),
-    )
+    actual_sum = re.compile(sha256(OTHER))
+    expected = re.compile(f"300,000 bytes with sha256 {sha256(CONTENT)}")
     with raises(DataError, found=actual_sum, expected=expected, **facts):
         download(f"{server.address}/a", partial_file, EXPECTED, hint="ask")
     assert list(partial_file.parent.iterdir()) == []
