@@ -234,7 +234,7 @@ def mention_distances(
     # tokens, but it takes one place: words after it are one place farther.
     relative = query.places - np.repeat(placeholders, np.diff(query.offsets)) + query.after
     # Runs are so far apart on one number line that the nearest place is always one of the same run.
-    # An expected place is outside the passage by less than the query's length.
+    # An expected place is outside the passage by the query's length at most.
     longest_passage = int(np.diff(arrays.passage_offsets).max(initial=0))
     longest_query = int(np.diff(arrays.question_offsets).max(initial=0))
     stride = 2 * (longest_passage + longest_query + 2) + 1
