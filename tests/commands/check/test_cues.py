@@ -51,6 +51,16 @@ def make_rows(n: int = 160, k: int = 4, seed: int = 1, per_passage: int = 2):
     return rows
 
 
+def change_options(row, edit):
+    """Edit the options of a row: `edit` takes a text, and whether it is right."""
+    gold = row["gold"]
+    row["candidates"] = [edit(text, j == gold) for j, text in enumerate(row["candidates"])]
+
+
+def mirror(row, question):
+    return {**row, "id": f"{row['id']}m", "question": question, "gold": 1 - row["gold"]}
+
+
 def check(rows, **options):
     return check_dataset(classic_rc.from_rows(rows), header=False, **options)
 
@@ -112,11 +122,8 @@ def test_small_blocks_change_nothing():
 
 
 def test_random_gold_has_no_findings():
-    findings = [
-        check(make_rows(n, k, seed), draws=200, seed=seed).cues
-        for seed, (n, k) in enumerate([(120, 2), (240, 4)])
-    ]
-    assert findings == [(), ()]
+    for seed, (n, k) in enumerate([(120, 2), (240, 4)]):
+        assert check(make_rows(n, k, seed), draws=200, seed=seed).cues == ()
 
 
 def test_what_correlates_with_a_chosen_cue_disappears():
@@ -157,15 +164,7 @@ def test_a_leaking_field_is_named(value, pattern):
 
 def test_mirrored_items_are_gold_order_and_do_not_fail():
     rows = make_rows(120, 2)
-    rows += [
-        {
-            **row,
-            "id": f"{row['id']}m",
-            "question": f"Not: {row['question']}",
-            "gold": 1 - row["gold"],
-        }
-        for row in rows
-    ]
+    rows += [mirror(row, f"Not: {row['question']}") for row in rows]
     cues = check(rows).cues
     assert {cue.kind for cue in cues} == {CueKind.GOLD_ORDER}
     assert any("240 questions are mirrored" in cue.note for cue in cues)
@@ -183,15 +182,7 @@ def test_a_cue_that_reads_the_question_of_mirrored_items_is_a_shortcut():
     rows = make_rows(120, 2)
     for row in rows:
         row["candidates"][row["gold"]] = row["question"]
-    rows += [
-        {
-            **row,
-            "id": f"{row['id']}m",
-            "question": row["candidates"][1 - row["gold"]],
-            "gold": 1 - row["gold"],
-        }
-        for row in rows
-    ]
+    rows += [mirror(row, row["candidates"][1 - row["gold"]]) for row in rows]
     first = check(rows).cues[0]
     assert (first.kind, "question" in first.name) == (CueKind.SHORTCUT, True)
 
@@ -236,29 +227,32 @@ def test_votes_hide_no_cue_and_no_other_field():
 
 def write_dates(row, rng):
     years = sorted(rng.sample(range(1950, 2020), 4))
-    right, wrong = years.pop(), iter(rng.sample(years, 3))
-    row["candidates"] = [
-        f"{rng.randrange(1, 28)} {rng.choice(('May', 'July'))} "
-        f"{right if j == row['gold'] else next(wrong)}"
-        for j in range(4)
-    ]
+    latest, wrong = years.pop(), iter(rng.sample(years, 3))
+
+    def write_date(text, is_right):
+        day, month = rng.randrange(1, 28), rng.choice(("May", "July"))
+        return f"{day} {month} {latest if is_right else next(wrong)}"
+
+    change_options(row, write_date)
 
 
 def sort_wrong_options(row, rng):
-    wrong = iter(sorted(t for j, t in enumerate(row["candidates"]) if j != row["gold"]))
-    row["candidates"] = [
-        t if j == row["gold"] else next(wrong) for j, t in enumerate(row["candidates"])
-    ]
+    texts = [*row["candidates"]]
+    del texts[row["gold"]]
+    wrong = iter(sorted(texts))
+    change_options(row, lambda text, is_right: text if is_right else next(wrong))
 
 
 def copy_passage(row, rng):
     start = rng.randrange(20)
-    row["candidates"][row["gold"]] = " ".join(row["passage"].split()[start : start + 4])
+    words = row["passage"].split()[start : start + 4]
+    row["candidates"][row["gold"]] = " ".join(words)
 
 
 def note_hour(row, rng):
-    hour, minute, second = 4 * row["gold"] + rng.randrange(4), rng.randrange(60), rng.randrange(60)
-    row["at"] = f"2021-03-0{rng.randrange(1, 9)} {hour:02}:{minute:02}:{second:02}"
+    hour = 4 * row["gold"] + rng.randrange(4)
+    minute, second, day = rng.randrange(60), rng.randrange(60), rng.randrange(1, 9)
+    row["at"] = f"2021-03-0{day} {hour:02}:{minute:02}:{second:02}"
 
 
 @pytest.mark.parametrize(
@@ -313,11 +307,12 @@ def test_an_accepted_cue_is_not_searched_for_and_hides_nothing():
 
 def test_what_only_goes_along_with_an_accepted_cue_is_not_found():
     rows, rng = make_rows(240), random.Random(6)
+
+    def negate(text, is_right):
+        return f"does not {text}" if rng.random() < (0.6 if is_right else 0.15) else text
+
     for row in rows:
-        row["candidates"] = [
-            f"does not {text}" if rng.random() < (0.6 if j == row["gold"] else 0.15) else text
-            for j, text in enumerate(row["candidates"])
-        ]
+        change_options(row, negate)
     assert check(rows).cues != ()
     for names in (['the word "not"', 'the word "does"'], ["has the most words"]):
         assert check(rows, accepted=dict.fromkeys(names, "")).cues == ()
@@ -427,8 +422,11 @@ def test_mending_removes_what_it_can():
     assert not {key for q in mended for key in q.meta}
     texts = {text for q in mended for text in (c.text for c in q.candidates)}
     assert not any("\u200b" in text or text != text.strip() or "“" in text for text in texts)
-    right = {q.id: {re.sub(r"\W", "", text) for text in q.gold_texts} for q in report.dataset}
-    assert all({re.sub(r"\W", "", text) for text in q.gold_texts} == right[q.id] for q in mended)
+
+    def letters_of_gold(dataset):
+        return {q.id: {re.sub(r"\W", "", text) for text in q.gold_texts} for q in dataset}
+
+    assert letters_of_gold(mended).items() <= letters_of_gold(report.dataset).items()
     mended_again = mend_dataset(report, seed=3).dataset
     assert mended_again.fingerprint == mended.fingerprint
 
@@ -504,7 +502,8 @@ def test_cues_of_more_questions_than_are_needed_are_those_of_whole_passages(monk
     monkeypatch.setattr("classic_rc.commands.check.audit.MOST_QUESTIONS", 60)
     report = check(rows, duplicates=False)
     assert report.notes == ("cues: searched for in 60 of 180 questions, by whole passages",)
-    assert {id_ for id_, _ in report.suspects} <= {f"q{i}" for i in range(180) if i // 3 % 3 == 2}
+    numbers = {int(id_.removeprefix("q")) for id_, _ in report.suspects}
+    assert {number // 3 % 3 for number in numbers} == {2}
     assert report.cues[0].coverage == 1.0
 
 

@@ -72,24 +72,20 @@ def test_a_passage_has_the_place_of_its_first_question(tmp_path):
 
 
 def test_a_question_repeated_with_other_gold_has_two_findings():
-    assert names(ask("q", "Who planted beans?", ("Omar", "Nora"))) == {
+    options = "Omar", "Nora"
+    assert names(ask("q", "Who planted beans?", options)) == {
         "gold-differs": (1, ("q",)),
         "question-repeated": (1, ("q",)),
     }
-    assert set(names(ask("q", "Who planted beans?", ("Omar", "Nora"), frozenset({1})))) == {
-        "question-repeated"
-    }
+    agreeing = ask("q", "Who planted beans?", options, frozenset({1}))
+    assert names(agreeing).keys() == {"question-repeated"}
 
 
 def test_where_several_may_be_right_none_and_all_are_legal():
     task = Task.MULTIPLE_ANSWER
-    data = Dataset(
-        [
-            ask("q1", "A?", gold=frozenset(), task=task),
-            ask("q2", "B?", gold=frozenset({0, 1}), task=task),
-        ]
-    )
-    defects = find_defects(data)
+    none_right = ask("q1", "A?", gold=frozenset(), task=task)
+    all_right = ask("q2", "B?", gold=frozenset({0, 1}), task=task)
+    defects = find_defects(Dataset([none_right, all_right]))
     assert [f.kind.name for f in defects] == ["none-right", "all-right"]
     assert all(f.kind.severity is Severity.NOTE for f in defects)
 
@@ -118,12 +114,8 @@ def test_gold_that_no_answer_can_reach_is_found(task, gold, kind):
 
 
 def test_mentions_of_one_entity_are_no_equal_options():
-    assert (
-        find_defects(
-            Dataset([ask("q", "Who?", ("Nora", "Nora", "Omar"), ("Nora",), task=Task.CLOZE)])
-        )
-        == ()
-    )
+    question = ask("q", "Who?", ("Nora", "Nora", "Omar"), ("Nora",), task=Task.CLOZE)
+    assert find_defects(Dataset([question])) == ()
 
 
 @pytest.mark.parametrize(
@@ -141,20 +133,10 @@ def test_repeated_questions_must_accept_a_text_in_common(gold, kinds):
 
 
 def test_what_training_data_has_too_is_found():
-    train = Dataset(
-        [
-            ask(
-                "t1",
-                "who planted beans?",
-                ("nora", "y"),
-                passage=Passage("t1", "NORA planted beans."),
-            ),
-            ask(
-                "t2", "Who built?", ("eve", "omar", "nora"), passage=Passage("t2", "Another text.")
-            ),
-        ]
-    )
-    assert names(train=train) == {
+    passage, second_passage = Passage("t1", "NORA planted beans."), Passage("t2", "Another text.")
+    equal = ask("t1", "who planted beans?", ("nora", "y"), passage=passage)
+    reused = ask("t2", "Who built?", ("eve", "omar", "nora"), passage=second_passage)
+    assert names(train=Dataset([equal, reused])) == {
         "question-in-train": (2, ("q1", "q3")),
         "passage-in-train": (1, ("p1",)),
     }

@@ -118,9 +118,8 @@ def test_twins_that_differ_in_a_word_are_different():
         text = f"The silver trophy does not fit into the brown suitcase because it is too {word}."
         twins.append(row(random.Random(0), word, text, "What is too it?", OPTIONS[:2], gold))
         twins.append(row(random.Random(0), f"q{word}", "", text, OPTIONS[:2], gold))
-    assert not OTHER_GOLD & {
-        f.kind.name for f in find_duplicates(classic_rc.from_rows(twins, gold_as="index0"))
-    }
+    dataset = classic_rc.from_rows(twins, gold_as="index0")
+    assert not OTHER_GOLD & {finding.kind.name for finding in find_duplicates(dataset)}
 
 
 def test_of_matching_questions_the_nearest_one_is_the_copy():
@@ -133,11 +132,8 @@ def test_of_matching_questions_the_nearest_one_is_the_copy():
 
 def test_gold_that_differs_within_a_dataset_is_found():
     rows = [*make(), *make(gold=1, id_="d", cut=500)]
-    (finding,) = (
-        f
-        for f in find_duplicates(classic_rc.from_rows(rows, gold_as="index0"))
-        if f.kind.name == "gold-differs"
-    )
+    findings = find_duplicates(classic_rc.from_rows(rows, gold_as="index0"))
+    (finding,) = (finding for finding in findings if finding.kind.name == "gold-differs")
     assert [(p.id, p.other) for p in finding.pairs] == [(f"d{i}", f"t{i}") for i in range(N)]
 
 
