@@ -21,7 +21,7 @@ import numpy as np
 
 import classic_rc
 from benchmarks import DATA
-from classic_rc.commands.check import Kind
+from classic_rc.commands.check import CueKind
 from classic_rc.commands.check.cues import describe_steps, order_features
 from classic_rc.commands.check.feature_matrix import FeatureMatrix
 from classic_rc.commands.check.features import build_features
@@ -140,7 +140,7 @@ def find_alarm(features: FeatureMatrix, change: Change, seed: int) -> str:
     counted = [
         cue
         for cue in cues
-        if cue.kind is not Kind.GOLD_ORDER or change is not keep_neighbours_together
+        if cue.kind is not CueKind.GOLD_ORDER or change is not keep_neighbours_together
     ]
     return (
         f"{counted[0].kind} {counted[0].name} z {counted[0].z:.2f} bound {counted[0].bound:.2f}"
