@@ -45,6 +45,7 @@ LEVELS = (
     {"commands"},
     {"cli.main", "__init__", "__main__"},
 )
+ARCHITECTURE = Path(__file__).resolve().parents[1] / "docs" / "architecture.md"
 LEVEL = {package: level for level, parts in enumerate(LEVELS) for package in parts}
 COMMAND_LINE = LEVEL["__main__"]
 """A `__main__` module is a command line too, whatever package it is in: nothing imports it."""
@@ -385,6 +386,16 @@ def test_types_in_docstrings_are_names_of_the_code():
                 mentions += [(f"{module}: {node.name}", a or b) for a, b in documented]
     assert len(mentions) > 80
     assert [(where, name) for where, name in mentions if name not in defined] == []
+
+
+def test_the_table_of_levels_in_the_architecture_is_the_one_here():
+    text = ARCHITECTURE.read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (\d+) \| ([^|]*) \|", text, re.MULTILINE)
+    listed = []
+    for _, parts in rows:
+        names = re.findall(r"`([^`]*)`", parts)
+        listed.append({name.removesuffix(".py").strip("/").replace("/", ".") for name in names})
+    assert listed == list(LEVELS)
 
 
 def test_every_module_has_a_level():

@@ -43,8 +43,7 @@ class JsonLinesReader(RowReader):
     key            value
     ============== =================================================================================
     ``passage``    the passage's text; questions with equal texts, or one ``passage_id``, share it;
-    absent
-                   from all rows if the questions have candidates and no passage, and no other key
+                   absent from all rows if the questions have candidates and no passage, and no other key
     ``question``   the question; for cloze the query, with ``@placeholder`` in place of the entity
     ``candidates`` a list of strings, or of ``{"text", "start", "end"}`` with ``end`` exclusive;
                    absent for span questions
@@ -52,8 +51,7 @@ class JsonLinesReader(RowReader):
                    indices of all right ones; a string or a list of strings: texts; ``null`` or
                    absent: hidden
     ``task``       ``single-choice``, ``multiple-answer``, ``cloze``, ``span`` or ``multi-span``;
-    may
-                   be left out if gold is a number (single-choice) or a list of numbers
+                   may be left out if gold is a number (single-choice) or a list of numbers
                    (multiple-answer)
     ``id``         optional: the question's id; without it, its line (``line-3``)
     ``passage_id`` optional: the passage's id
