@@ -43,7 +43,8 @@ class JsonLinesReader(RowReader):
     key            value
     ============== =================================================================================
     ``passage``    the passage's text; questions with equal texts, or one ``passage_id``, share it;
-                   absent from all rows if the questions have candidates and no passage, and no other key
+                   absent from all rows if the questions have candidates and no passage, and
+                   no other key
     ``question``   the question; for cloze the query, with ``@placeholder`` in place of the entity
     ``candidates`` a list of strings, or of ``{"text", "start", "end"}`` with ``end`` exclusive;
                    absent for span questions

@@ -62,8 +62,8 @@ class Options:
 
 
 class Reading(AbstractContextManager["Reading"]):
-    """The state of one call of :meth:`Reader.read`, shared by its files; and the context in which
-    a part is read, see :meth:`at`.
+    """The state of one call of :meth:`~classic_rc.datasets.base.Reader.read`, shared by its files;
+    and the context in which a part is read, see :meth:`at`.
 
     `split` is the split of the current file. With `mark_split`, the source has several, and each
     question's meta names its own. `used` are other files that were read, such as gold; `others`
@@ -71,7 +71,7 @@ class Reading(AbstractContextManager["Reading"]):
     was repaired. `texts` keeps texts.
     """
 
-    source: InputFiles  # of :meth:`Reader.read`
+    source: InputFiles  # of :meth:`~classic_rc.datasets.base.Reader.read`
 
     def __init__(self, options: Options) -> None:
         self.options, self.mark_split = options, False
