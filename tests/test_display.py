@@ -147,7 +147,7 @@ def test_every_value_that_a_notebook_shows_is_harmless(evaluation):
         classic_rc.parse_solver("sw+d").explain(dataset[0]),
         *(dataset[0], replace(dataset[0], gold=None), dataset, check),
     )
-    assert check.findings
+    assert check.defects
     for value in displays:
         html = value._repr_html_()
         assert "<script" not in html

@@ -33,9 +33,10 @@ class Command:
 # --------------------------------------------------------------------------------------------------
 # The commands. A line is a command without `classic-rc` in front; a line that begins with blanks
 # continues it. In `NAME: STEP && STEP < STDIN`, the name is given because other commands read the
-# files. {a|b} and {TASK} are replaced by their values in turn, in as many commands as the longest
-# list of values has; after `all`, in all combinations. {0} is the value of the first braces. A star
-# means that `--quick` runs the command too.
+# files; else it is the number of the line in its group. {a|b}, {TASK} (sample:cloze) and {TASKNAME}
+# (cloze) are replaced by their values in turn, in as many commands as the longest list of values
+# has; after `all`, in all combinations. {0} is the value of the first braces. A star means that
+# `--quick` runs the command too.
 
 _SPECS = """
 constant-position,position=2 longest,unit=words shortest,unit=words random,seed=7 {length|verbatim-overlap}

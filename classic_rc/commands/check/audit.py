@@ -68,7 +68,7 @@ class CheckReport:
     without: float | None = (
         None  # options only without the cues that it can see: chance, and what it has beyond
     )
-    findings: tuple[Finding, ...] = ()  # defects and copies
+    defects: tuple[Finding, ...] = ()  # copies included
     n_features: int = 0  # how many features were tested
     analyzer: str = "word"
     seconds: float = 0.0
@@ -114,7 +114,7 @@ class CheckReport:
             "findings": [cue.to_dict() for cue in self.cues],
             "accepted": dict(self.accepted),
             "without": None if self.without is None else round(self.without, 6),
-            "defects": [finding.to_dict() for finding in self.findings],
+            "defects": [finding.to_dict() for finding in self.defects],
             "features": self.n_features,
             "suspects": [{"id": id_, "p": round(p, 6)} for id_, p in self.suspects],
             "notes": list(self.notes),

@@ -178,7 +178,7 @@ def _refuse_unknown(reports: Sequence[CheckReport], accepted: Iterable[str]) -> 
     from classic_rc.commands.check.cues import phrase
     from classic_rc.commands.check.integrity import KINDS
 
-    kinds = [*KINDS.values(), *(finding.kind for report in reports for finding in report.findings)]
+    kinds = [*KINDS.values(), *(finding.kind for report in reports for finding in report.defects)]
     kind_names = {name for kind in kinds for name in (kind.name, kind.what)}
     for name in accepted:
         near = [report.unknown.get(name, [name]) for report in reports]

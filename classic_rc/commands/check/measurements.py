@@ -41,7 +41,9 @@ class Measurement(NamedTuple):
     )
     values: Floats
     sees: tuple[str, ...] = ("options",)
-    is_plain: bool = True  # people can act on it
+    # Whether people can act on it. If not, it is named after characters of which it says the same,
+    # has the advice of a piece of text, and the learner of the header does not read it.
+    is_plain: bool = True
 
     @property
     def most(self) -> str:
@@ -79,7 +81,7 @@ def _of_text(table: OptionTable) -> Iterator[Measurement]:
         ("marks", lambda text: len(_MARK.findall(text))),
         ("digits", lambda text: sum(map(str.isdigit, text))),
     ):
-        # what they count is named better by itself
+        # Where both say the same, the character itself is the better name: has the character ",".
         yield Measurement(name, table.of_texts(count), is_plain=False)
     numbers = table.of_texts(_first_number)
     if np.isfinite(numbers).any():

@@ -83,7 +83,7 @@ def mend_dataset(report: CheckReport, *, train: Dataset | None = None, seed: int
     if train is not None:
         remaining = replace(report.dataset, questions=questions, read_with=None, parts=())
         shared = find_overlap(remaining, train).affected
-        other_gold = shared & paired_ids(report.findings, OTHER_GOLD)
+        other_gold = shared & paired_ids(report.defects, OTHER_GOLD)
         done += [
             ("left out because training data has them", len(shared - other_gold)),
             ("left out, and their gold is wrong here or in training data", len(other_gold)),

@@ -100,7 +100,7 @@ def duplicates_section(check: CheckReport, scores: Breakdown | None) -> dict[str
     them.
     """
     kinds = []
-    for finding in check.findings:
+    for finding in check.defects:
         if isinstance(finding, DuplicateFinding):
             pairs = sorted(finding.pairs, key=lambda pair: pair.similarity)[:_SHOWN_PAIRS]
             kinds.append({**Finding.to_dict(finding), "pairs": [_pair(pair) for pair in pairs]})
@@ -139,7 +139,7 @@ def defects_section(check: CheckReport) -> list[dict[str, Any]]:
 
 def other_defects(check: CheckReport) -> list[Any]:
     """Return the findings that are no duplicates."""
-    return [finding for finding in check.findings if not isinstance(finding, DuplicateFinding)]
+    return [finding for finding in check.defects if not isinstance(finding, DuplicateFinding)]
 
 
 def _without_folder(place: str) -> str:

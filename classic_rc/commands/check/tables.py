@@ -56,7 +56,7 @@ def fail_messages(
         is_accepted = accepted.keys() >= {*cue.id.split("+")}
         if failing.get(cue.kind) in kinds and not is_accepted:
             lines.append(f"{name}: {cue.kind}: {cue.sentence} ({cue.id})")
-    for finding in report.findings:
+    for finding in report.defects:
         kind, before = finding.kind, ""
         if earlier := accepted.get(kind.name, accepted.get(kind.what)):
             if finding.count <= earlier.n:
@@ -72,7 +72,7 @@ def fail_messages(
 
 def improvements(report: CheckReport, baseline: Mapping[str, EarlierFinding]) -> list[str]:
     """Return one line for each finding of a baseline that is gone or has a smaller count."""
-    counts: dict[str, float] = {finding.kind.what: finding.count for finding in report.findings}
+    counts: dict[str, float] = {finding.kind.what: finding.count for finding in report.defects}
     for cue in report.cues:
         counts |= dict.fromkeys(cue.id.split("+"), inf)
     lines = []
@@ -190,7 +190,7 @@ def cue_table(
     notes = list(_cue_notes(report, len(cues), has_details))
     if has_details:
         notes += [note for cue in cues for note in _example_notes(cue)]
-    elif report.findings:
+    elif report.defects:
         notes += _defects_in_short(report)
     if not rows:
         outcome = "nothing found" if report.n_features else "not searched for"
@@ -208,7 +208,7 @@ def _shorten(text: str, has_details: bool) -> str:
 
 def _defects_in_short(report: CheckReport) -> Iterator[str]:
     """Yield each kind of defect and copy with its count and first ids."""
-    for finding in report.findings:
+    for finding in report.defects:
         label = "DEFECT" if finding.kind.severity is Severity.ERROR else finding.kind.severity
         text = f"{label}: {finding.kind.what} ({finding.count:,}{finding.detail}): "
         yield text + _join_ids(finding.examples, _LINE_WIDTH - len(text))
@@ -249,7 +249,7 @@ def _example_notes(cue: Cue) -> Iterator[str]:
 
 def integrity_table(report: CheckReport) -> Table:
     """Return the table of defects and copies."""
-    findings = report.findings
+    findings = report.defects
     rows: list[Sequence[Value]] = [
         [str(f.kind.severity), f.kind.what, f.count, f.kind.why + f.detail] for f in findings
     ]

@@ -193,7 +193,7 @@ def _measure_originals(
     from classic_rc.commands.check.without_copies import group_original_questions
     from classic_rc.results.breakdown import break_down
 
-    grouping = group_original_questions(check.dataset, check.findings)
+    grouping = group_original_questions(check.dataset, check.defects)
     if all(mask.all() for mask in grouping.masks.values()):
         return None
     return break_down(results, grouping, seed=args.seed or 0)

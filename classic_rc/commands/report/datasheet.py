@@ -243,7 +243,7 @@ def _check_tables(check: CheckReport) -> Iterator[Table]:
     yield replace(
         integrity_table(check).select("severity", "finding", "count"), title="Findings", notes=()
     )
-    if (duplicates := duplicates_table(check.findings, max_pairs=1)) is not None:
+    if (duplicates := duplicates_table(check.defects, max_pairs=1)) is not None:
         title = "Duplicates: the least similar pair of each kind"
         yield replace(duplicates.select("id", "same as", "similarity"), title=title, notes=())
 

@@ -359,7 +359,7 @@ class Tile(NamedTuple):
 
 def audit_tiles(check: CheckReport) -> list[Tile]:
     """Return the numbers of findings that open the page."""
-    n_copies = int(copied_questions(check.dataset, check.findings).sum())
+    n_copies = int(copied_questions(check.dataset, check.defects).sum())
     n_errors = sum(f.count for f in other_defects(check) if f.kind.severity is Severity.ERROR)
     tiles = []
     if check.n_features:

@@ -342,10 +342,10 @@ def test_mending_removes_all_votes():
 
 def test_one_answer_for_all_is_an_error():
     rows = [{**row, "candidates": ["yes", "no"], "gold": 0} for row in make_rows(60, 2)]
-    findings = {finding.kind.name: finding for finding in check(rows).findings}
+    findings = {finding.kind.name: finding for finding in check(rows).defects}
     assert findings["one-answer"].count == 60
     fine = [{**row, "candidates": ["yes", "no"]} for row in make_rows(60, 2)]
-    assert "one-answer" not in {finding.kind.name for finding in check(fine).findings}
+    assert "one-answer" not in {finding.kind.name for finding in check(fine).defects}
 
 
 def test_the_order_of_equal_options_changes_nothing():

@@ -141,10 +141,10 @@ def test_a_report_and_a_repair_name_other_gold():
     evaluated, train = make(gold=1), make(id_="d")
     evaluated, train = (classic_rc.from_rows(rows, gold_as="index0") for rows in (evaluated, train))
     report = check_dataset(evaluated, train=train)
-    findings: dict[str, Finding] = {finding.kind.name: finding for finding in report.findings}
+    findings: dict[str, Finding] = {finding.kind.name: finding for finding in report.defects}
     assert "gold-differs-in-train" in findings
     assert not OTHER_GOLD & COPIES
-    assert copied_questions(evaluated, report.findings).all()  # by their passages
+    assert copied_questions(evaluated, report.defects).all()  # by their passages
     for kinds in ("defects", "duplicates"):
         lines = fail_messages(report, frozenset({kinds}))
         assert any("training questions with another gold (6" in line for line in lines)

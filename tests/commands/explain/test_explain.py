@@ -63,8 +63,8 @@ class Plain(Solver):
 
 
 class Wrong(Plain):
-    def explain(self, question):
-        return "because"
+    def explain_each(self, questions):
+        return ["because" for question in questions]
 
 
 class Same(Solver):

@@ -36,7 +36,7 @@ HOSTILE = "</title><script>alert(1)</script> \\input{x} $%&#_ `* | 中文 \u202e
 def sheet():
     data = classic_rc.load("sample:single-choice")
     train = data[:4]
-    check = replace(check_dataset(data), findings=find_defects(data, train))
+    check = replace(check_dataset(data), defects=find_defects(data, train))
     evaluation = with_intervals(classic_rc.evaluate(data, ["sw+d", "random"]), n=50)
     return Datasheet(
         data,
@@ -44,7 +44,7 @@ def sheet():
         describe_datasets([train]),
         check,
         evaluation,
-        break_down(evaluation.results, group_original_questions(data, check.findings), n=50),
+        break_down(evaluation.results, group_original_questions(data, check.defects), n=50),
         {"Licence": "CC BY 4.0"},
         "classic-rc report sample:single-choice --datasheet -o sheet.md",
     )
