@@ -305,8 +305,8 @@ class Protocol:
     metrics: tuple[str, ...] = _setting(
         NAMES,
         Step.REPORT,
-        "the metrics to report; the first is the primary one, which is tested (default: all "
-        "metrics of the task, and its main one)",
+        "the metrics to report; the first is the primary one, which is tested (default: the usual "
+        "metrics of the task)",
         default=(),
         metavar="METRIC[,METRIC]",
         heading="metrics and tests",

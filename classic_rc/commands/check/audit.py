@@ -213,7 +213,7 @@ def check_dataset(
 
         try:
             begin("defects")
-            findings = contents["findings"] = find_own_defects(dataset)
+            findings = contents["defects"] = find_own_defects(dataset)
             missing.remove("defects")
             remarks: tuple[str, ...] = ()
             try:
@@ -238,7 +238,7 @@ def check_dataset(
             missing = [name for name in missing if name == "copies"]
             begin("copies")
             if duplicates:
-                contents["findings"] = in_order((*findings, *find_copies(dataset, train)))
+                contents["defects"] = in_order((*findings, *find_copies(dataset, train)))
                 release_memory()
                 contents["notes"] = (*contents["notes"], *_known_copies(dataset))
             missing = []

@@ -338,8 +338,8 @@ def _iter_shared_results(
         for fingerprint, results in system_results.items():
             chance.update((fingerprint, row) for row in results.systems if row.is_chance)
     if dataset is not None:
-        evaluation = evaluate(dataset, [Random()], inputs.protocol_for(Protocol(), args.data))
-        (chance[dataset.fingerprint],) = evaluation.rows
+        protocol = inputs.protocol_for(Protocol(metrics=args.metrics), args.data)
+        (chance[dataset.fingerprint],) = evaluate(dataset, [Random()], protocol).rows
     labels = [system.label for system, _ in answered]
     by_system = [
         {fingerprint: system.rows_of(results) for fingerprint, results in system_results.items()}

@@ -169,6 +169,17 @@ def test_several_metrics_are_a_comparison_each(cli, multiple_answer):
     cli("compare", *args[:-1], "f1_m,accuracy").fails(2, "accuracy", field="metric")
 
 
+def test_a_metric_that_tables_show_only_by_name_has_gains_over_chance(cli, write):
+    answer = {"text": "Bob", "answer_start": 8}
+    question = {"id": "q", "question": "Who was met?", "answers": [answer]}
+    paragraph = {"context": "Ann met Bob Lee.", "qas": [question]}
+    data = write("squad.json", json.dumps({"data": [{"title": "t", "paragraphs": [paragraph]}]}))
+    (comparison,) = compared(cli, "span-sw", "random", "--data", data, "--metrics", "chars_f1")
+    by_name = {row["name"]: row for row in comparison["systems"]}
+    solver, chance = by_name["span-sw:squad2016"], by_name["random"]
+    assert solver["gain"] == pytest.approx(solver["value"] - chance["value"])
+
+
 def test_a_baseline_is_a_row_or_an_argument_or_one_more_system(cli, single, saved):
     systems = ("A=sw", "longest", "--data", single)
     for baseline in ("A", "A=sw", "sw", "sliding-window"):
