@@ -381,7 +381,7 @@ def format_option(option: int) -> str:
     return chr(ord("A") + option)
 
 
-def decide_from_scores(question: Question, *answers: Answer) -> Prediction:
+def prediction_of_file(question: Question, *answers: Answer) -> Prediction:
     """Return the prediction of a file for a question: one answer, or none."""
     return Prediction(question.id, answers, n_candidates=len(question.candidates))
 

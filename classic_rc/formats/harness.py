@@ -19,8 +19,8 @@ from classic_rc.formats.base import (
     FileContent,
     Format,
     SystemOutput,
-    decide_from_scores,
     first_row,
+    prediction_of_file,
 )
 from classic_rc.formats.harness_docs import RIGHT_WORDS, WRONG_WORDS
 from classic_rc.formats.harness_log import HarnessLog, Response, is_log_row, read_log
@@ -125,7 +125,7 @@ class HarnessFormat(Format):
         scores = self._option_scores(log)
         if log.kind == "labels":
             selections = [frozenset(np.flatnonzero(row > 0).tolist()) for row in scores]
-            return list(map(decide_from_scores, log.questions, selections))
+            return list(map(prediction_of_file, log.questions, selections))
         predictions = []
         for question, row in zip(log.questions, scores, strict=True):
             best = frozenset({int(row.argmax())})
@@ -271,7 +271,7 @@ def _decide_label_texts(log: HarnessLog, source: str, notes: list[str]) -> list[
             is_wrong = question.gold is not None and option not in question.gold
             if word in RIGHT_WORDS or (word not in WRONG_WORDS and is_wrong):
                 selected.add(option)
-        predictions.append(decide_from_scores(question, frozenset(selected)))
+        predictions.append(prediction_of_file(question, frozenset(selected)))
     if unparsed:
         response, text = unparsed[0]
         notes.append(

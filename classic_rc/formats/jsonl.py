@@ -15,10 +15,10 @@ from classic_rc.formats.base import (
     FileContent,
     Format,
     SystemOutput,
-    decide_from_scores,
     first_answer,
     first_row,
     in_question_order,
+    prediction_of_file,
     score_at,
 )
 from classic_rc.io.json import Node, describe_value, json_lines
@@ -65,7 +65,7 @@ class JSONLinesFormat(Format):
         groups = group_rows(rows, file)
         answers = map(_read_answers, questions, groups)
         return [
-            decide_from_scores(q, *answer) for q, answer in zip(questions, answers, strict=True)
+            prediction_of_file(q, *answer) for q, answer in zip(questions, answers, strict=True)
         ]
 
     def parse_scores(self, file: AnswerFile) -> FileContent:

@@ -20,13 +20,13 @@ from classic_rc.formats.base import (
     Format,
     Key,
     SystemOutput,
-    decide_from_scores,
     first_answer,
     first_row,
     format_option,
     in_question_order,
     iter_members,
     match_entries,
+    prediction_of_file,
     score_at,
 )
 from classic_rc.formats.layouts import has_numbers
@@ -68,7 +68,7 @@ class AnswersByIdFormat(Format):
         predictions = []
         for key, question in zip(keys, file.questions, strict=True):
             answers = _read_answers(nodes.get(key), question)
-            predictions.append(decide_from_scores(question, *answers))
+            predictions.append(prediction_of_file(question, *answers))
         return predictions
 
     def render(self, output: SystemOutput) -> str:
@@ -213,7 +213,7 @@ class MCTestAnswersFormat(_StoryFormat):
         predictions = []
         for question, cell in self.read_cells(file):
             option = _read_letter(cell, question)
-            predictions.append(decide_from_scores(question, frozenset({option})))
+            predictions.append(prediction_of_file(question, frozenset({option})))
         return predictions
 
     def render(self, output: SystemOutput) -> str:
@@ -337,7 +337,7 @@ def _decide_options(
 ) -> list[Prediction]:
     """Return the decisions of rows with a number, or a truth, for each option."""
     return [
-        decide_from_scores(question, frozenset(i for i, flag in enumerate(row) if flag))
+        prediction_of_file(question, frozenset(i for i, flag in enumerate(row) if flag))
         for question, row in zip(questions, rows, strict=True)
     ]
 
@@ -373,7 +373,7 @@ class SuperGLUEFormat(Format):
             keys: list[Key] = [(_query_number(q),) for q in questions]
             nodes = in_question_order(entries, keys, ("idx",), file)
             texts = (node.text("label") for node in nodes)
-            return [decide_from_scores(q, (t,)) for q, t in zip(questions, texts, strict=True)]
+            return [prediction_of_file(q, (t,)) for q, t in zip(questions, texts, strict=True)]
         numbers = [_superglue_numbers(question) for question in questions]
         keys = [(pid, qid, option) for pid, qid, options in numbers for option in options]
         names = ("passage idx", "question idx", "answer idx")

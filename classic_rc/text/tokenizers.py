@@ -162,7 +162,8 @@ class WordTokenizer(Tokenizer):
 
     name = "word"
     description = (
-        "Unicode words of NFC text, with combining marks, inner apostrophes and decimal points."
+        "Unicode words of NFC text, with inner apostrophes and decimal points; all other marks "
+        "separate, hyphens too."
     )
     citation = "After Unicode Standard Annex 29, rules WB4, WB6, WB7, WB11 and WB12."
     separators = "".join(c for c in ASCII if not c.isalnum() and c not in "'.,")

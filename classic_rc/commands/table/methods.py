@@ -62,7 +62,7 @@ def methods_text(
     form : {"latex", "markdown", "table"}
         With ``\citep``, or with authors and years; ``"table"`` is plain text.
     intervals : {"lines", "pm", "none"}
-        How the table shows intervals; with ``"none"`` no sentence is about them.
+        How the table shows intervals; with ``"none"`` no sentence explains them.
     results : str
         The table of results as text, if it is to come before that of settings.
 
