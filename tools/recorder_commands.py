@@ -106,7 +106,7 @@ run sample:single-choice --train inputs/leaky.jsonl --train sample:single-choice
 run {TASK} --train {TASK} -s sw+d -s ngram-lm --format json
 run sample:multiple-answer --tune sample:multiple-answer -s sw+d --format json
 run sample:single-choice --tune sample:single-choice -s sliding-window:race -s sliding-window,window=tuned
-run sample:single-choice --cv 3 --cv-group level -s surface-lr -s length --format json
+run sample:single-choice --cv 3 --group level -s surface-lr -s length --format json
 run {TASK} --jobs 2 -s sw+d -s longest --format json && run {TASK} --quiet -o t && run {TASK} --format csv
   -o t.csv
 run sample -s ir,exclude_verbatim=True --format json && run sample:single-choice -s inputs/own.py:Middle --save r &&
@@ -129,7 +129,7 @@ run sample:single-choice --by type --by type,level --labels inputs/labels.csv -s
 run sample:multiple-answer --by sentences_used:count -s sw+d --metrics {f1_m|f1_a|em0|em1} --cv 3 --format csv
 compare sw+d longest ir --data {TASK} --test {permutation|mcnemar} --intervals 300
 compare a=sw+d b=sliding-window,window=5 --data {TASK} --format {markdown|latex|csv|json} --seed 5 --intervals 300
-compare sw+d longest --data sample:single-choice --cv-group level --metrics accuracy
+compare sw+d longest --data sample:single-choice --group level --metrics accuracy
 compare sw+d surface-lr --data sample:multiple-answer --metrics {f1_m|f1_a|em0|em1|superglue_f1_m} --cv 3
   --intervals
   99

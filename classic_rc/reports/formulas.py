@@ -162,7 +162,7 @@ def _write_operation(term: Term, numbers: _Numbers) -> str:
     if term.operation == "quotient":
         above = _enclose(term.parts[0], operands[0], "sum")
         return f"{above} / {_enclose(term.parts[1], operands[1], 'sum', 'product', 'quotient')}"
-    functions = {"minimum": "min", "logarithm": "ln", "root": "sqrt", "logistic": "logistic"}
+    functions = {"minimum": "min", "logarithm": "ln", "root": "sqrt"}
     assert term.operation is not None
     return f"{functions[term.operation]}({', '.join(operands)})"
 

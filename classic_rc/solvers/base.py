@@ -395,11 +395,14 @@ class Solver(Estimator, ABC):
         Raises
         ------
         NotFittedError
-            It has not: `problem`, by default that the solver learns from gold.
+            It has not: `problem`, by default what the solver learns from.
         """
         if not hasattr(self, attribute):
             hint = "call fit(train) first (on the command line --train DATA or --cv 5)"
-            problem = problem or f"{self.name} learns from gold answers: {hint}"
+            if self.learns_from == "passages":
+                hint = "call fit(questions) first"
+            source = "gold answers" if self.learns_from == "gold" else "passages"
+            problem = problem or f"{self.name} learns from {source}: {hint}"
             raise NotFittedError(problem, **{"field": self.name, **fields})
 
     @property
