@@ -35,7 +35,7 @@ from tests.kernels.builders import (
 )
 
 
-class Case(NamedTuple):
+class WeightedProblem(NamedTuple):
     """A problem with at least one candidate, as one block."""
 
     weights: list  # of words
@@ -59,7 +59,7 @@ class Case(NamedTuple):
 def cases(draw):
     problem, stop = draw(problems_with_stop_words())
     assume(problem.candidates)
-    return Case.of(problem, stop, draw(lists_of(st.integers(1, 2**24), problem.n_words)))
+    return WeightedProblem.of(problem, stop, draw(lists_of(st.integers(1, 2**24), problem.n_words)))
 
 
 def words_of(sets, selection=slice(None)):
@@ -169,5 +169,5 @@ def test_windows_of_pairs_are_those_of_the_reference(case, cells):
 def test_a_window_of_pairs_of_many_distinct_words_does_not_overflow():
     words = list(range(1000))
     problem = Problem(1000, [words], [(0, words[:500])], [(0, words[500:])])
-    got = assert_windows_are_the_references(Case.of(problem, set(), [1] * 1000), [900])
+    got = assert_windows_are_the_references(WeightedProblem.of(problem, set(), [1] * 1000), [900])
     assert got.least[0, 0] > 2**31
