@@ -404,7 +404,7 @@ class _Preconditioner:
             for begin in range(0, means.shape[0], _BLOCK_ROWS):
                 block = means[begin : begin + _BLOCK_ROWS]
                 hessian -= block.T @ block
-        hessian *= self._matrix.n_rows / max(len(self._rows), 1)  # the sample stands for all rows
+        hessian *= self._matrix.n_rows / max(len(self._rows), 1)  # scale the sample up to all rows
         hessian[np.diag_indices_from(hessian)] += 1 / self._C
         # As correlations, so that columns of very different sizes are no reason for rounding
         # errors.
@@ -512,7 +512,7 @@ class _BinaryLosses:
 
 
 def _sampling_step(n_all: int, n_rows: int) -> int:
-    """Return the distance of evenly spaced rows of which `n_rows`, or fewer, are among `n_all`."""
+    """Return the smallest step that takes at most `n_rows` of `n_all` rows."""
     return max(-(-n_all // n_rows), 1)
 
 

@@ -13,7 +13,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.datasets.registry import as_dataset, require_dataset
+from classic_rc.datasets.registry import require_dataset
 from classic_rc.decisions import Argmax, Decision, ExpectedF1, TunedThreshold
 from classic_rc.errors import ClassicRCError, UsageError
 from classic_rc.folds import FOLDS_VERSION, passage_groups
@@ -59,18 +59,19 @@ from classic_rc.running.fitted_system import (
 )
 from classic_rc.running.plan import (
     EvaluationPlan,
-    fold_plan,
     make_plan,
     require_gold,
-    unused_settings,
 )
 from classic_rc.running.span_oracle import SpanOracle
+from classic_rc.running.warnings import (
+    data_warnings,
+    fit_warnings,
+    fold_warnings,
+    saved_warnings,
+    unused_warnings,
+)
 from classic_rc.solvers.base import Solver
 from classic_rc.systems import OUT_OF_FOLD, System, SystemLike, Systems
-from classic_rc.text.analyzers import get_analyzer, get_tokenizer
-from classic_rc.text.languages import dataset_language
-from classic_rc.text.spans import SpanGenerator
-from classic_rc.text.tokenizers import unspaced_share
 from classic_rc.work import part_of_work, tracked
 
 
@@ -314,15 +315,15 @@ class _RunningEvaluation:
         named_systems = [(name, system) for name, system in self.fitted if name in self.rows]
         systems = [system for _, system in named_systems]
         solvers = [system.solver for system in systems]
-        warnings = [*plan.notes, *_data_warnings(plan.dataset, solvers), *plan.overlap]
+        warnings = [*plan.notes, *data_warnings(plan.dataset, solvers), *plan.overlap]
         if plan.protocol.drop_overlap:
-            warnings += _saved_warnings(self.fitted, self.rows)
-        warnings += _fit_warnings(named_systems)
-        warnings += _fold_warnings(systems, plan)
+            warnings += saved_warnings(self.fitted, self.rows)
+        warnings += fit_warnings(named_systems)
+        warnings += fold_warnings(systems, plan)
         return assemble_evaluation(
             *finished,
             warnings=warnings,
-            unused=tuple(_unused_warnings(systems, plan)),
+            unused=tuple(unused_warnings(systems, plan)),
             notes=() if self.oracle is None else (self.oracle.note,),
         )
 
@@ -676,103 +677,6 @@ def predict_blocks(
             block_scores = block_scores.with_equal_ties(system.decision.tie_tolerance)
         warnings: tuple[str, ...] = ()
         if block.places[-1] == len(dataset) - 1:
-            fitted = _fit_warnings([(ready.name, system)])
-            warnings = (*plan.overlap, *fitted, *_unused_warnings([system], plan))
+            fitted = fit_warnings([(ready.name, system)])
+            warnings = (*plan.overlap, *fitted, *unused_warnings([system], plan))
         yield PredictionRun(block.questions, block_scores, predictions, warnings)
-
-
-def _data_warnings(dataset: Dataset, solvers: Sequence[Solver]) -> Iterator[str]:
-    """Say in one line what the tokens are if blanks do not separate words."""
-    language = dataset_language(dataset)
-    tokenizers = {get_analyzer(s.analyzer).tokenizer for s in solvers if s.analyzer is not None}
-    if language.analyzer not in ("char", "syllable"):
-        return
-    facts = []
-    texts = [
-        passage.text[:_EXAMINED_CHARACTERS] for passage in dataset.passages[:_EXAMINED_PASSAGES]
-    ]
-    if others := sorted(name for name in tokenizers if _leaves_sentences(name, texts)):
-        facts.append(
-            f"with the analyzer {', '.join(others)}, a token can be a whole sentence; use "
-            f"analyzer={language.analyzer}"
-        )
-    elif language.analyzer in tokenizers:
-        words = "; analyzer=jieba has Chinese words" if language.name == "Chinese" else ""
-        facts.append(f"each character is a token (analyzer={language.analyzer}{words})")
-    extra = language.missing_extra
-    generator = SpanGenerator.of_language(language).signature.rpartition(",")[2]
-    if extra and (dataset.span_generator or "").endswith(generator):
-        facts.append(
-            f"spans begin and end at any character: pip install 'classic_rc[{extra}]' for "
-            f"those of {language.name} words"
-        )
-    if facts:
-        yield (
-            f"{dataset.name} is in {language.name}, where blanks are not between words: "
-            f"{'; '.join(facts)}"
-        )
-
-
-_EXAMINED_PASSAGES = 20
-_EXAMINED_CHARACTERS = 1000
-_LONG_WORD = 4
-"""Characters of a word in a script without spaces: in none of them are words that long on
-average.
-"""
-
-
-def _leaves_sentences(tokenizer: str, texts: Sequence[str]) -> bool:
-    """Return whether a tokenizer leaves runs of scripts without spaces in one token."""
-    tokens = (token for text in texts for token in get_tokenizer(tokenizer).tokenize(text))
-    lengths = [len(token) for token in tokens if unspaced_share([token]) > 0.5]
-    return sum(lengths) > _LONG_WORD * len(lengths)
-
-
-def _fit_warnings(systems: Sequence[tuple[str, FittedSystem]]) -> Iterator[str]:
-    """Yield each system's caveats once."""
-    sentences = (f"{name}: {caveat}" for name, system in systems for caveat in system.caveats)
-    yield from dict.fromkeys(sentences)
-
-
-def _saved_warnings(
-    systems: Sequence[tuple[str, FittedSystem]], rows: Mapping[str, Row]
-) -> Iterator[str]:
-    """Say that `drop_overlap` does not change what solvers learned before this run."""
-    for name, system in systems:
-        if name in rows and system.fitted_solver.learned_before:
-            has_copies = rows[name].copied is not None
-            see = "; its value without copies is in the table" if has_copies else ""
-            yield f"{name}: drop_overlap changes nothing that it learned before this run{see}"
-
-
-def _fold_warnings(systems: Sequence[FittedSystem], plan: EvaluationPlan) -> Iterator[str]:
-    """Warn if folds could not keep near duplicates together."""
-    if any(system.uses_folds for system in systems):
-        warning = fold_plan(plan.protocol).groups(plan.dataset).warning
-        yield from [warning] if warning else []
-
-
-def _unused_warnings(systems: Sequence[FittedSystem], plan: EvaluationPlan) -> Iterator[str]:
-    """Warn about data and options that no solver used."""
-    protocol = plan.separated
-    train, tune = as_dataset(protocol.train), protocol.tune
-    if not systems:
-        return
-    if train is not None and all(system.solver.learns_from == "nothing" for system in systems):
-        yield f"training data {train.name} is not used: no solver here learns"
-    cross_fitted = any(system.cross_fit for system in systems)
-    if (
-        protocol.cv is not None
-        and not cross_fitted
-        and all(s.solver.learns_from != "gold" for s in systems)
-    ):
-        yield (
-            f"the {protocol.cv} folds are not used: no solver learns from gold or is tuned out of "
-            "fold"
-        )
-    if tune is not None and all(system.tune is None for system in systems):
-        yield f"tuning data {tune.name} is not used: no solver is tuned"
-    for _, sentence in unused_settings(
-        protocol, [s.decision for s in systems], [s.solver for s in systems]
-    ):
-        yield sentence

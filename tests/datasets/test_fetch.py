@@ -32,7 +32,8 @@ from classic_rc.io.cache import cache_folder
 from classic_rc.io.files import sha256_of_bytes
 from classic_rc.results.record import run_record
 from classic_rc.running.evaluate import evaluate
-from classic_rc.running.rerun import rerun, restore_record
+from classic_rc.running.rerun import rerun
+from classic_rc.running.restored_record import restore_record
 from tests.datasets.conftest import DREAM, MCTEST, MCTEST_ANSWERS, RACE
 from tests.errors import raises
 from tests.http_server import Resource, http_server

@@ -26,7 +26,8 @@ from classic_rc.results.record import record_text, run_record
 from classic_rc.results.record_reading import read_results
 from classic_rc.results.resampling import holm, permutation_test
 from classic_rc.results.result_table import copies_notes
-from classic_rc.running.rerun import rerun, restore_record
+from classic_rc.running.rerun import rerun
+from classic_rc.running.restored_record import restore_record
 from classic_rc.tables import render
 from tests.errors import raises
 

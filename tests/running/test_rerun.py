@@ -22,10 +22,11 @@ from classic_rc.formats import FORMATS
 from classic_rc.questions import Task
 from classic_rc.results import with_intervals
 from classic_rc.results.record import recorded_file, run_record
-from classic_rc.running import rerun as preparation
+from classic_rc.running import restored_record
 from classic_rc.running.evaluate import predict
 from classic_rc.running.plan import add_span_candidates
-from classic_rc.running.rerun import Difference, rerun, restore_record
+from classic_rc.running.rerun import Difference, rerun
+from classic_rc.running.restored_record import restore_record
 from classic_rc.solvers import SOLVERS, parse_solver, save_solver
 from classic_rc.solvers.codec import solver_from_record, solver_to_record
 from classic_rc.text.analyzers import Analyzer
@@ -248,7 +249,7 @@ def test_relative_paths_are_relative_to_the_record_and_work_from_any_folder(
 def test_a_changed_byte_is_told_as_such_before_anything_is_read(record, data, monkeypatch):
     content = data.read_bytes()
     data.write_bytes(content.replace(b"cello", b"cellO"))
-    monkeypatch.setattr(preparation, "load", lambda *args, **kwargs: pytest.fail("it was read"))
+    monkeypatch.setattr(restored_record, "load", lambda *args, **kwargs: pytest.fail("it was read"))
     ready = restore_record(record)
     (change,) = ready.changes
     assert str(data) in change

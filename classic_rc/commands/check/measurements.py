@@ -41,8 +41,8 @@ class Measurement(NamedTuple):
     )
     values: Floats
     sees: tuple[str, ...] = ("options",)
-    # Whether people can act on it. If not, it is named after characters of which it says the same,
-    # has the advice of a piece of text, and the learner of the header does not read it.
+    # Whether people can act on it. If not, an equivalent character gives the finding its name, the
+    # advice is that of a piece of text, and the learner of the header does not read it.
     is_plain: bool = True
 
     @property

@@ -1,8 +1,8 @@
 """The null distribution of a score test: the scores of all features when gold is drawn from a
 model.
 
-A score is tested given the chosen features, as far as they explain it. The tails of rare features
-are exact, those of all others normal.
+The part of a score that the chosen features explain is subtracted before the test. Rare features
+have exact tails, all others normal ones.
 """
 
 from __future__ import annotations

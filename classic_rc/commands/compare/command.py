@@ -399,7 +399,7 @@ def _evaluate_systems(
     """Yield the results of each system, by dataset fingerprint; one that fails is left out."""
     from classic_rc.results.record_reading import read_results
     from classic_rc.running.evaluate import evaluate
-    from classic_rc.running.rerun import restore_record
+    from classic_rc.running.restored_record import restore_record
 
     # of the differences, not of each system
     protocol = replace(inputs.read_protocol(args), intervals=None)

@@ -23,7 +23,7 @@ from classic_rc.results.floors import (
     read_entries,
 )
 from classic_rc.results.record_reading import read_results
-from classic_rc.running.rerun import restore_record
+from classic_rc.running.restored_record import restore_record
 from classic_rc.systems import record_file
 from classic_rc.text.languages import dataset_language
 

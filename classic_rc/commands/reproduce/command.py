@@ -129,7 +129,8 @@ def _render_figures(results: list[ReproducedFigure], form: str) -> str:
 
 def _repeat_run(args: argparse.Namespace, record: Path) -> int:
     """Run a record again and compare every number."""
-    from classic_rc.running.rerun import rerun, restore_record
+    from classic_rc.running.rerun import rerun
+    from classic_rc.running.restored_record import restore_record
 
     inputs.refuse_given(
         args, (*READING, "pool", "file"), f"is for data, and {record} has it already: leave it out"

@@ -286,7 +286,7 @@ def _write_release(args: argparse.Namespace, files: list[str]) -> None:
 
 def _report_changes(args: argparse.Namespace, files: Iterable[str]) -> bool:
     """Print what has changed since the records were made, and return whether anything has."""
-    from classic_rc.running.rerun import restore_record
+    from classic_rc.running.restored_record import restore_record
 
     has_changes = False
     for file in files:

@@ -23,7 +23,7 @@ from classic_rc.io.files import sha256_of
 from classic_rc.io.text import read_text, write_file
 from classic_rc.protocol import READING
 from classic_rc.questions import Dataset
-from classic_rc.running.rerun import RestoredRun, restore_record
+from classic_rc.running.restored_record import RestoredRun, restore_record
 from classic_rc.running.suite import ANY_DATASET, SuiteDataset, suite_text
 from classic_rc.solvers.specs import change_paths
 from classic_rc.systems import System, unused_name

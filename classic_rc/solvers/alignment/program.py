@@ -339,7 +339,7 @@ def constraint_rows(v: Variables, constants: Constants) -> Iterator[Rows]:
 
 
 def _join_rows(constraints: Iterable[Rows]) -> Rows:
-    """Put constraints, each of which numbers its rows from 0, below each other in one matrix."""
+    """Stack constraints into one matrix; each numbers its own rows from 0."""
     n_rows, parts = 0, []
     for constraint in constraints:
         parts.append(constraint._replace(rows=constraint.rows + n_rows))

@@ -367,7 +367,7 @@ class Learner(NamedTuple):
         if not self.features.shape[1] or not len(cases.rows):
             return GRID[0]
         cases, typed = self._by_type(cases)
-        # `typed` stands for the sparse columns that repeat dense ones.
+        # `typed` replaces the sparse columns that repeat dense ones.
         features = self.features._replace(sparse=None) if len(self.crossed) else self.features
         folds = self.folds[cases.questions]
         if cases.offsets is not None:
